@@ -1,4 +1,3 @@
-/* Running the passes; see analyze.h and pass.h. */
 #include "analyze/analyze.h"
 
 #include "analyze/columns.h"
@@ -10,7 +9,7 @@
 
 /* Time. */
 
-/* What tables say of their time without being read. */
+/* Widens the range by the time bounds in the table's metadata; reads no rows. */
 static void widen(const struct store_table *t, int64_t *from, int64_t *to)
 {
 	for (size_t i = 0; i < store_table_blocks(t); i++) {

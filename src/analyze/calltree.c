@@ -1,4 +1,3 @@
-/* Stacks as a tree of functions; see calltree.h. */
 #include "analyze/calltree.h"
 
 #include <errno.h>
@@ -7,7 +6,7 @@
 
 #define ROWS_MAX 2000
 
-/* The child of a node; made when there is none. 0: out of memory. */
+/* Returns the child of a node for a function, created if missing. 0: out of memory. */
 static uint64_t child_of(struct calltree *t, uint64_t parent, uint64_t function)
 {
 	uint64_t key[2] = { parent, function }, *place;
@@ -97,7 +96,7 @@ static const struct analyze_column columns[] = {
 	{ "self_ns", "SELF", ANALYZE_NS },
 };
 
-/* Children in the order of their weight: a few each, so an insertion sort of the list. */
+/* Sorts children by weight. There are few of each, so an insertion sort of the list. */
 static void sort_children(struct calltree *t, uint64_t parent)
 {
 	uint64_t sorted = 0, node = t->nodes[parent].child;

@@ -1,8 +1,7 @@
 /*
- * calltree: stacks with weights as a tree of functions, outermost first.
+ * calltree: weighted stacks as a tree of functions, outermost first.
  *
- * Chains of the same functions are one path, wherever in them the instruction
- * was. Private to analyze/.
+ * Stacks with the same functions share one path, whatever the instruction addresses. Private to analyze/.
  */
 #ifndef SONDE_ANALYZE_CALLTREE_H
 #define SONDE_ANALYZE_CALLTREE_H
@@ -13,13 +12,13 @@
 
 struct calltree_node {
 	uint64_t parent;   /* 0: none */
-	uint64_t function; /* number in names */
+	uint64_t function; /* index in names */
 	int64_t self_ns, total_ns;
-	uint64_t child, next; /* first child, next of the same parent; 0: none */
+	uint64_t child, next; /* first child, next sibling; 0: none */
 };
 
 struct calltree {
-	struct model_stacks *stacks; /* the caller's */
+	struct model_stacks *stacks; /* borrowed */
 	/* private */
 	struct map names;
 	struct map places;           /* (parent, function) to node */
@@ -27,13 +26,13 @@ struct calltree {
 	size_t count, cap;
 };
 
-#define CALLTREE_DEPTH_MAX 256 /* frames of a chain; what is further out is left out */
-#define CALLTREE_SHARE 0.005   /* of all, that a function must have to be shown */
+#define CALLTREE_DEPTH_MAX 256 /* maximum frames of a stack; outer frames are dropped */
+#define CALLTREE_SHARE 0.005   /* minimum share of the total for a function to be shown */
 
 int calltree_init(struct calltree *t, struct model_stacks *stacks); /* 0 or -ENOMEM */
 void calltree_release(struct calltree *t);
 int calltree_add(struct calltree *t, int64_t stack, int64_t ns); /* 0 or -ENOMEM */
-/* As the table "tree" of a section: depth, function, total and self time, the heaviest first; only in JSON. */
+/* Adds the table "tree" to a section: depth, function, total and self time, heaviest first; only in JSON. */
 void calltree_show(struct calltree *t, struct analyze *a, struct analyze_section *s);
 
 #endif

@@ -1,21 +1,20 @@
-/* Derived columns of calls and spans; see columns.h. */
 #include "analyze/columns.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* By string id or path number, made once: filling reads arrays. */
+/* Lookup tables by string id or path number, built once; filling only indexes arrays. */
 struct analyze_columns {
 	const struct model_run *run;
 	const struct rules *rules;
 	size_t name_count, path_count;
 	uint8_t *kinds;       /* by call */
 	uint8_t *is_buffered; /* by call */
-	uint16_t *calls;      /* layers that fit, by call */
+	uint16_t *calls;      /* mask of matching layers, by call */
 	uint16_t *paths;      /* by path number */
-	uint16_t *names;      /* by name of a span */
-	uint16_t *categories; /* of a span, by id; [0]: none */
+	uint16_t *names;      /* by span name */
+	uint16_t *categories; /* by category id of a span; [0]: none */
 	int64_t start_ns, bucket_ns;
 };
 
@@ -36,7 +35,7 @@ static void classify_call(struct analyze_columns *c, size_t id, const char *name
 			rules_categories(c->rules, category, is_stdio ? "STDIO" : "POSIX"));
 }
 
-/* Names of calls have rows in `call`; those of a hostile run need not: these fit nothing. */
+/* Call names have rows in `call`; in a corrupt run they may not, and then match no layer. */
 static void classify_names(struct analyze_columns *c)
 {
 	for (size_t id = 0; id < c->name_count; id++) {
@@ -91,7 +90,7 @@ void analyze_columns_free(struct analyze_columns *c)
 	free(c);
 }
 
-/* An id that is none, or beyond the table, is 0. */
+/* An id that is missing or beyond the table maps to 0. */
 static inline size_t within(int64_t id, size_t count)
 {
 	return (uint64_t)id < count ? (size_t)id : 0;
@@ -122,7 +121,7 @@ static void fill_bytes(const void *arg, const struct engine_rows *rows, int64_t 
 
 #define PATH_CACHE 256u
 
-/* Rows of a file stand together: a small cache saves most searches. */
+/* Rows of one file are adjacent: a small cache saves most lookups. */
 static void fill_numbers(const struct analyze_columns *c, const struct engine_rows *rows, const int64_t *files,
 		int64_t *out)
 {
@@ -197,7 +196,7 @@ static void fill_bucket(const void *arg, const struct engine_rows *rows, int64_t
 	}
 }
 
-/* Columns that read other derived ones: their numbers come with them. */
+/* Columns computed from other derived columns, with their column numbers. */
 struct derived_of {
 	const struct analyze_columns *columns;
 	int bytes, path;
@@ -235,7 +234,7 @@ static void fill_io_set(const void *arg, const struct engine_rows *rows, int64_t
 
 struct sequence {
 	int64_t file, tid;
-	int64_t offset, end, step; /* step STORE_NULL: only one so far */
+	int64_t offset, end, step; /* step STORE_NULL: only one access so far */
 };
 
 static enum analyze_pattern follow(struct sequence *s, int64_t file, int64_t tid, int64_t offset, int64_t bytes)
@@ -258,7 +257,7 @@ static enum analyze_pattern follow(struct sequence *s, int64_t file, int64_t tid
 	return pattern;
 }
 
-/* Within a block: files that come back later start anew, which costs a comparison, not the truth. */
+/* Works within a block: a file evicted from the cache starts over, which loses one comparison but is never wrong. */
 static void fill_pattern(const void *arg, const struct engine_rows *rows, int64_t *out)
 {
 	const struct derived_of *d = arg;
@@ -280,7 +279,7 @@ static void fill_pattern(const void *arg, const struct engine_rows *rows, int64_
 static const struct {
 	void (*fill)(const void *arg, const struct engine_rows *rows, int64_t *out);
 	bool is_of_derived;
-	bool needs_bytes, needs_path; /* derived ones */
+	bool needs_bytes, needs_path; /* inputs that are derived columns */
 	unsigned need_count;
 	int needs[5];
 } io_columns[IO_COLUMNS] = {

@@ -1,6 +1,6 @@
 /*
- * Bound by the CPU: as much CPU time as wall time, or more; time that threads were ready and waited for a CPU counts as
- * well, since they would have used it. What could be saved only the functions can tell.
+ * CPU bound: CPU time is at least the wall time. Time that threads were runnable counts as well, since they would
+ * have used a CPU. The possible saving is estimated from the functions.
  */
 #include "analyze/finding.h"
 
@@ -17,7 +17,7 @@ static bool check(struct analyze *a, struct finding *f)
 	if (cpu_ns == STORE_NULL || wall_ns <= 0 || cpu_ns < wall_ns / 5 ||
 			cpu_ns + (runnable_ns > 0 ? runnable_ns : 0) < wall_ns - wall_ns / 5)
 		return false;
-	/* At most, if the costliest function cost nothing. */
+	/* Upper limit: the costliest function takes no time. */
 	f->recoverable_ns = t && t->rows && sampled_ns > 0
 			? (int64_t)((double)wall_ns * (double)t->values[1].integer / (double)sampled_ns)
 			: wall_ns;

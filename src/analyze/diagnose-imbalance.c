@@ -1,7 +1,7 @@
 /*
- * Imbalance: of the processes that share one work one spends far more time on its files than the others, which wait for
- * it or idle. Those who share are of one program and of one generation of it: who forks workers has another work than
- * they have. A pipe is no file: who reads one waits for the process that writes.
+ * Imbalance: one of the processes that share a job spends far more time on its files than the others, which wait for
+ * it or idle. Processes that share a job run the same program at the same fork depth: the parent of workers has a
+ * different job. Pipes are not counted: a reader waits for the writer.
  */
 #include "analyze/finding.h"
 #include "analyze/layers.h"
@@ -11,12 +11,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define ANCESTORS_MAX 64 /* that are asked for; parents of a damaged run may go round in circles */
+#define ANCESTORS_MAX 64 /* maximum fork depth searched; a corrupt run may have cycles of parents */
 
-/* What a process shares with its team. */
+/* Program and fork depth: equal for the processes of a team. */
 struct role {
-	int64_t program;    /* STORE_NULL: not known, as in traces from elsewhere */
-	int64_t generation; /* processes above it that are of the same program */
+	int64_t program;    /* STORE_NULL: unknown, as in imported traces */
+	int64_t generation; /* ancestors that run the same program */
 };
 
 static struct role role_of(const struct analyze *a, int64_t number)
@@ -27,7 +27,7 @@ static struct role role_of(const struct analyze *a, int64_t number)
 	for (unsigned i = 0; above && i < ANCESTORS_MAX; i++) {
 		const struct store_process *parent = model_process(a->run, above->parent);
 
-		/* A process that executes another program stays who it is. */
+		/* An exec does not make another process. */
 		if (parent && parent->pid != above->pid && parent->exe == role.program)
 			role.generation++;
 		above = parent;
@@ -35,7 +35,7 @@ static struct role role_of(const struct analyze *a, int64_t number)
 	return role;
 }
 
-/* The processes of one role: how many there are, their time, and the one with most of it. */
+/* The processes of one role: their number, total time, and the one with the most time. */
 struct team {
 	int64_t count, sum_ns, most_ns, most;
 };
@@ -45,7 +45,7 @@ static int64_t mean_of_others(const struct team *t)
 	return (t->sum_ns - t->most_ns) / (t->count - 1);
 }
 
-/* Two are no team. */
+/* Two processes are too few for a team. */
 static bool is_uneven(const struct analyze *a, const struct team *t)
 {
 	int64_t more_ns = t->count < 3 ? 0 : t->most_ns - mean_of_others(t);
@@ -54,7 +54,7 @@ static bool is_uneven(const struct analyze *a, const struct team *t)
 			finding_is_worth(a, more_ns);
 }
 
-/* The teams of a run, in memory of the analysis; NULL: out of it. */
+/* Returns the teams of a run, in the analysis' arena; NULL: out of memory. */
 static struct team *teams_of(struct analyze *a, size_t *count)
 {
 	CLEANUP(map_release) struct map roles = MAP_INIT; /* -> number of the team, from 1 */

@@ -1,7 +1,4 @@
-/*
- * Input pipeline: the application's own loading is under way and nothing is
- * computed. Loading ahead, in other threads, would hide it.
- */
+/* Input bound: the application loads data while nothing computes. Prefetching in other threads would hide it. */
 #include "analyze/finding.h"
 
 #include <stdio.h>

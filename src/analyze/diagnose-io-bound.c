@@ -1,6 +1,5 @@
 /*
- * Bound by input and output: most of the time some of it is under way and
- * nothing is computed. What it waits for could at best be hidden behind the
+ * I/O bound: most of the time I/O is under way and nothing computes. At best this time could be hidden behind the
  * rest of the work.
  */
 #include "analyze/finding.h"

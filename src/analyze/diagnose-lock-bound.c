@@ -1,4 +1,4 @@
-/* Bound by locks: threads wait for each other to leave a mutex, a lock on rows or files, or Python's GIL. */
+/* Lock bound: threads wait for each other to release a mutex, a row or file lock, or Python's GIL. */
 #include "analyze/finding.h"
 #include "analyze/offcpu.h"
 

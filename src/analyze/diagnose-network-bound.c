@@ -1,14 +1,14 @@
 /*
- * Bound by the network: most of the time somebody waits for data from a socket or for room in one. Stacks tell how long
- * that was; where few waits have one, so do calls, without their part of the time that threads were ready and had no
- * CPU: on a busy machine that is most of a call.
+ * Network bound: most of the time threads wait for data from a socket or for space in its send buffer. Stacks of
+ * waits report how long; if few waits have a stack, the time in calls does, less its share of runnable time: on a
+ * busy machine that is most of a call.
  */
 #include "analyze/finding.h"
 #include "analyze/offcpu.h"
 
 #include <stdio.h>
 
-/* Time in calls that send, receive and connect; a server that waits for somebody to call waits for no network. */
+/* Time in send, receive and connect calls; accept is not counted, since an idle server is not network bound. */
 static int64_t in_calls(const struct analyze *a)
 {
 	const struct analyze_io *io = analyze_state(a, "io");
@@ -24,7 +24,7 @@ static int64_t in_calls(const struct analyze *a)
 	return ns;
 }
 
-/* Of the time in calls, what was no wait for a CPU. */
+/* The time in calls without waits for a CPU. */
 static int64_t waited_in_calls(const struct analyze *a, const struct offcpu *o, int64_t calls_ns)
 {
 	int64_t runnable_ns = finding_int(a, "states", "runnable_ns");

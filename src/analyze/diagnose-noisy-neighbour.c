@@ -1,13 +1,13 @@
 /*
- * A noisy neighbour: threads are ready to run, and the CPUs are busy with what
- * is not of this run, or a hypervisor gave them to somebody else.
+ * Noisy neighbour: threads are runnable while the CPUs run processes outside this run, or a hypervisor has stolen
+ * them.
  */
 #include "analyze/counter-table.h"
 #include "analyze/finding.h"
 
 #include <stdio.h>
 
-/* CPU time of all processes of the machine; NaN: not recorded. */
+/* CPU time of all processes on the machine; NaN: not recorded. */
 static double busy_ns(const struct analyze *a)
 {
 	static const char *const names[] = { "cpu.all.user_ns", "cpu.all.nice_ns", "cpu.all.system_ns" };

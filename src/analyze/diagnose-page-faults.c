@@ -1,4 +1,4 @@
-/* Bound by page faults: the CPU time goes to making memory, not to using it. */
+/* Page-fault bound: CPU time is spent on mapping memory, not on using it. */
 #include "analyze/counter-table.h"
 #include "analyze/finding.h"
 

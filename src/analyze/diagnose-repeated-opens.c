@@ -1,4 +1,4 @@
-/* Files that are opened again and again: keep them open. */
+/* Files that are opened repeatedly: keep them open. */
 #include "analyze/repeated-calls.h"
 
 static bool check(struct analyze *a, struct finding *f)

@@ -1,4 +1,4 @@
-/* Paths that are looked up again and again: remember the answer. */
+/* Paths that are looked up repeatedly: cache the result. */
 #include "analyze/repeated-calls.h"
 
 static bool check(struct analyze *a, struct finding *f)

@@ -1,4 +1,4 @@
-/* Bound by the run queue: threads are ready to run and have no CPU. */
+/* Run-queue bound: threads are runnable and wait for a CPU. */
 #include "analyze/finding.h"
 
 #include <stdio.h>

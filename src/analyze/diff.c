@@ -1,4 +1,3 @@
-/* Results of runs side by side; see diff.h. */
 #include "analyze/diff.h"
 
 #include "stats/interval.h"
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sections whose numbers say how a run was looked at, not what it did: which waits have a stack is chance, too. */
+/* Sections about how the run was recorded, not what it did; which waits have a stack is chance, too. */
 static const char *const left_out[] = { "probes", "losses", "diagnosis", "layers", "features", "offcpu" };
 
 void diff_init(struct diff *d, size_t count_a, size_t count_b)
@@ -52,7 +51,7 @@ static double *absent(struct diff *d, size_t n)
 	return values;
 }
 
-/* The item of a path, made at first sight; NULL: out of memory. */
+/* Returns the item of a path, created if missing; NULL: out of memory. */
 static struct diff_item *item_of(struct diff *d, const char *list, const char *name,
 		const struct analyze_column *column)
 {
@@ -101,22 +100,22 @@ static int take_value(const struct taking *t, const char *list, const char *name
 		return -ENOMEM;
 	double *into = (t->is_b ? item->b : item->a) + t->run;
 	double v = number(value, column->unit);
-	*into = isnan(*into) ? v : isnan(v) ? *into : *into + v; /* rows of one name are one thing */
+	*into = isnan(*into) ? v : isnan(v) ? *into : *into + v; /* rows with the same name are summed */
 	return 0;
 }
 
-/* Lists whose first text is not what names their rows, or whose first number not what they are about. */
+/* Tables in which the first text column does not name the rows, or the first number is not the measure. */
 struct list {
 	const char *section, *table;
-	const char *name, *name2; /* NULL: the first text; none beside it */
-	const char *measure;      /* NULL: the first time, or else the first count */
+	const char *name, *name2; /* NULL: the first text column; no second name */
+	const char *measure;      /* NULL: the first time, else the first count */
 };
 
 static const struct list *list_of(const struct analyze_section *s, const struct analyze_table *table)
 {
 	static const struct list lists[] = {
 		{ "counters", "by_name", NULL, NULL, "mean" },
-		{ "counters", "of_probes", NULL, NULL, "max" }, /* of those that count up: all of it */
+		{ "counters", "of_probes", NULL, NULL, "max" }, /* the total of monotonic counters */
 		{ "io", "by_file", "path", NULL, NULL },
 		{ "network", "matrix", "source", "destination", "bytes" },
 		{ "states", "by_thread", NULL, NULL, "running_ns" },
@@ -129,7 +128,7 @@ static const struct list *list_of(const struct analyze_section *s, const struct 
 	return &others;
 }
 
-/* The column of that key, or the first text without one; column_count: there is none. */
+/* Returns the column with that key, or the first text column if key is NULL; column_count if none. */
 static size_t naming(const struct analyze_table *table, const char *key)
 {
 	size_t at = 0;
@@ -140,7 +139,7 @@ static size_t naming(const struct analyze_table *table, const char *key)
 	return at;
 }
 
-/* Of a row its first time, or else its first count: the rest follows from it or is detail. */
+/* Measures a row by its first time, else its first count: the others follow from it or are details. */
 static size_t measure(const struct analyze_table *table, const char *key)
 {
 	if (key)
@@ -215,7 +214,7 @@ static double mean(const double *x, size_t n)
 	return n ? sum / (double)n : NAN;
 }
 
-/* A row that a run's list lacks did not occur there, when the list was recorded: then some row of it is there. */
+/* A row missing from a table that was recorded is 0 in that run; the table was recorded if any of its rows exists. */
 static int fill_absent(struct diff *d, bool is_b, size_t run)
 {
 	struct map lists = { 0 };
@@ -288,7 +287,7 @@ static const struct diff_item *wall_of(const struct diff *d)
 	return NULL;
 }
 
-/* The wall time, as a ratio. */
+/* Compares the wall time, as a ratio. */
 static int judge_wall(struct diff *d, double threshold)
 {
 	const struct diff_item *wall = wall_of(d);
@@ -324,7 +323,7 @@ int diff_finish(struct diff *d, double threshold, struct sonde_err *err)
 		judge(d, &d->items[i]);
 	if (d->count)
 		qsort(d->items, d->count, sizeof(*d->items), by_change);
-	map_release(&d->by_path); /* its places are not theirs any more */
+	map_release(&d->by_path); /* sorting has invalidated its indexes */
 	return judge_wall(d, threshold) ? err_sys(err, ENOMEM, "cannot compare the runs") : 0;
 }
 

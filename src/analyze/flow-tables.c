@@ -1,4 +1,3 @@
-/* Traffic between hosts and between processes; see flow-tables.h. */
 #include "analyze/flow-tables.h"
 
 #include <errno.h>
@@ -39,7 +38,7 @@ void flows_plan(struct analyze *a, struct flows *f)
 	f->by_process = analyze_query(a, STORE_TABLE_FLOW, &q);
 }
 
-/* One direction between two. */
+/* Traffic in one direction between two endpoints. */
 struct traffic {
 	int64_t from, to;
 	int64_t bytes, packets, payload, again, flows, rtt_ns;
@@ -54,7 +53,7 @@ static int by_ends(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Both directions of each group; those that meet are one. */
+/* Splits each group into its two directions and merges equal ones. */
 static struct traffic *gather(const struct engine_groups *g, size_t *count)
 {
 	struct traffic *all = calloc(2 * g->count + 1, sizeof(*all));
@@ -106,7 +105,7 @@ struct sums {
 	int64_t bytes, packets, again, flows;
 };
 
-/* The matrix as a ranking: the heaviest first. */
+/* Adds the matrix as a ranking, heaviest first. */
 static int add_matrix(struct analyze *a, struct analyze_section *s, const char *key, const char *title,
 		const struct engine_groups *g, unsigned flags, struct sums *sums)
 {

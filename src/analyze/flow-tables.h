@@ -1,4 +1,4 @@
-/* flows: traffic as the packets of a run tell it: a matrix of hosts and one of processes. Private to analyze/. */
+/* flow-tables: traffic matrices of hosts and of processes, from captured packets. Private to analyze/. */
 #ifndef SONDE_ANALYZE_FLOW_TABLES_H
 #define SONDE_ANALYZE_FLOW_TABLES_H
 
@@ -9,7 +9,7 @@ struct flows {
 };
 
 void flows_plan(struct analyze *a, struct flows *f);
-/* Fields and tables of a section; the run has the table flow. */
+/* Adds fields and tables to a section; the run must have the table flow. */
 int flows_show(struct analyze *a, const struct flows *f, struct analyze_section *s, struct sonde_err *err);
 
 #endif

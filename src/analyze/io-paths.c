@@ -1,4 +1,3 @@
-/* Calls by file and by directory; see io-table.h. */
 #include "analyze/io-table.h"
 
 #include "base/map.h"
@@ -12,7 +11,7 @@ struct io_path {
 	struct store_text text;
 	struct io_sums sums;
 	uint64_t patterns[PATTERNS];
-	uint64_t files; /* of a directory */
+	uint64_t files; /* files in a directory */
 };
 
 static const struct analyze_column path_columns[] = {
@@ -32,7 +31,7 @@ static const struct analyze_column path_columns[] = {
 	{ "path", "FILE", ANALYZE_TEXT },
 };
 
-/* What most of the compared accesses were. */
+/* The most frequent access pattern. */
 static const char *pattern_word(const uint64_t patterns[PATTERNS])
 {
 	static const char *const words[PATTERNS] = { NULL, "sequential", "strided", "random" };
@@ -88,7 +87,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What copies wrote; a target that no other call named is added behind the others. */
+/* Adds the bytes that copies wrote; a target without other calls is appended. */
 static size_t add_targets(struct analyze *a, const struct engine_groups *g, struct io_path *paths, size_t count)
 {
 	size_t n = count;
@@ -176,7 +175,7 @@ static void add_directories(struct analyze *a, struct analyze_section *s, const 
 		uint64_t *number = dir.bytes ? map_put(&numbers, dir.data, dir.bytes, &is_new) : NULL;
 
 		if (!number)
-			continue; /* no path: a pipe; or no memory, and then the list is short */
+			continue; /* no path (a pipe), or out of memory, which shortens the list */
 		if (is_new)
 			*number = numbers.count - 1;
 		dirs[*number].text = dir;

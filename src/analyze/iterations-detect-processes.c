@@ -1,13 +1,10 @@
 /*
- * Processes as a stream of tokens: the programs that one process started, in
- * the order of time; see iterations-detect.h.
+ * Processes as a stream of tokens: the programs that one process started, in order of time.
  *
- * A shell, make or xargs makes hardly a call of its own, and each of those that
- * it starts has threads of its own: their loop shows in nothing but the order
- * of the programs. When all that it started so far has ended before the next
- * begins, that is a pause: `tar, tar, tar` one after the other is a loop, a team
- * that is started at once is none. The recorder learns of an end some time
- * later; until its last call a process surely lived.
+ * A shell, make or xargs makes few calls itself, and each program that it starts has its own threads: their loop
+ * shows only in the order of the programs. If all programs started so far have exited before the next one starts,
+ * that is a pause: `tar, tar, tar` in sequence is a loop, a team of processes started at once is not. The recorder
+ * sees an exit with a delay; a process was alive at least until its last call.
  */
 #include "analyze/iterations-detect-private.h"
 
@@ -16,18 +13,18 @@
 #include <string.h>
 
 #define CHILDREN_MIN 4
-#define OFTEN 3                   /* times with the same first argument */
-#define PAIRS (UINT32_C(1) << 30) /* their tokens are above the numbers of strings */
+#define OFTEN 3                   /* uses of the same first argument */
+#define PAIRS (UINT32_C(1) << 30) /* tokens from here on are program and argument pairs, below are string ids */
 #define KEY_BYTES_MAX 256
-#define LATE_NS 250000000 /* after its end, that a process is seen to have ended */
+#define LATE_NS 250000000 /* maximum delay until an exit is seen */
 
 static const struct detect_stream processes = { .name = "found in the programs that it starts", .file = -1 };
 
-/* A process through all the programs that it became. */
+/* A process across all its execs. */
 struct person {
 	const struct store_process *first, *last;
-	size_t parent;     /* its place among them, from 1; 0: not known */
-	int64_t called_ns; /* when it last called anything; STORE_NULL: never */
+	size_t parent;     /* its index, from 1; 0: unknown */
+	int64_t called_ns; /* time of its last call; STORE_NULL: none */
 };
 
 static int by_birth(const void *a, const void *b)
@@ -39,7 +36,8 @@ static int by_birth(const void *a, const void *b)
 	return (x->first->start_ns > y->first->start_ns) - (x->first->start_ns < y->first->start_ns);
 }
 
-/* Who each image is, from 1; images come after those that forked or executed them. The number of people. */
+/* Assigns each process row its process, from 1; rows come after those that forked or exec'ed them. Returns the number
+ * of processes. */
 static size_t gather(const struct analyze *a, struct person *people, size_t *who)
 {
 	size_t count, found = 0;
@@ -71,12 +69,12 @@ static void take_calls(const struct analyze *a, const struct detect *d, struct p
 		int64_t ns = p ? engine_extreme(g, 0, i) : STORE_NULL;
 		struct person *one = p ? &people[who[p - all] - 1] : NULL;
 
-		if (one && ns > one->called_ns) /* STORE_NULL is the least of all */
+		if (one && ns > one->called_ns) /* STORE_NULL is the smallest value */
 			one->called_ns = ns;
 	}
 }
 
-/* It lived until then at least, as far as is known. */
+/* Returns the time until which it was certainly alive. */
 static int64_t alive_until(const struct person *p)
 {
 	int64_t ns = p->called_ns;
@@ -93,7 +91,7 @@ static bool is_looked_at(const struct analyze *a, const struct person *p)
 	return ns != STORE_NULL && (!a->opts.has_range || (ns >= a->opts.from_ns && ns < a->opts.to_ns));
 }
 
-/* The program and its first argument, `git add`: how often it was started so, and its number above. */
+/* Returns the count and number of a program with its first argument, such as `git add`. */
 static uint64_t *pair_of(struct map *pairs, const struct store_process *p, bool *is_new)
 {
 	char key[KEY_BYTES_MAX];
@@ -119,7 +117,7 @@ static int count_pairs(struct map *pairs, const struct person *children, size_t 
 	return 0;
 }
 
-/* What comes often with the same first argument is known by both: `git add` and `git commit` are two. */
+/* A program that often has the same first argument is identified by both: `git add` and `git commit` differ. */
 static uint32_t token_of(struct map *pairs, const struct store_process *p)
 {
 	uint64_t times = *pair_of(pairs, p, NULL);
@@ -155,7 +153,7 @@ static int by_pid(const void *a, const void *b)
 	return (x->file > y->file) - (x->file < y->file);
 }
 
-/* Of those that live at the same time, as in a pipeline, the recorder may have seen any first: they have numbers. */
+/* Processes that run at the same time, as in a pipeline, may be recorded in any order: sort them by PID. */
 static void order(struct detect_tokens *t)
 {
 	for (size_t i = 0, end; i < t->count; i = end) {

@@ -1,8 +1,8 @@
 /*
- * Samples as a stream of tokens: what a thread that calls nothing was in; see iterations-detect.h.
+ * Samples as a stream of tokens: the functions of a thread that makes no calls.
  *
- * All samples of a program share the way from its start to its loop, and each of them ends in some helper. What tells
- * the phases of an iteration apart stands between: the function in which a sample leaves the way that nearly all go.
+ * All samples share the frames from the start of the program to its loop, and each ends in some helper. The phases of
+ * an iteration differ in the frames between: the function in which a sample leaves the frames that nearly all share.
  */
 #include "analyze/iterations-detect-private.h"
 #include "model/stacks.h"
@@ -23,14 +23,14 @@ struct chain {
 struct naming {
 	struct detect_tokens *t;
 	struct model_stacks *stacks;
-	struct map known; /* stack -> its place among chains */
+	struct map known; /* stack -> index in chains */
 	struct chain *chains;
 	size_t cap;
-	uint32_t way[DEPTH_MAX]; /* that nearly all go */
+	uint32_t way[DEPTH_MAX]; /* frames that nearly all samples share */
 	size_t way_count;
 };
 
-/* Innermost first, as they are read; 0 or -ENOMEM. */
+/* Reads functions innermost first; 0 or -ENOMEM. */
 static int read_chain(struct naming *n, int64_t stack, uint32_t *functions, size_t *count)
 {
 	*count = 0;
@@ -53,7 +53,7 @@ static int read_chain(struct naming *n, int64_t stack, uint32_t *functions, size
 	return 0;
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 static const struct chain *chain_of(struct naming *n, int64_t stack)
 {
 	uint32_t functions[DEPTH_MAX];
@@ -85,7 +85,7 @@ static const struct chain *chain_of(struct naming *n, int64_t stack)
 	return c->functions ? c : NULL;
 }
 
-/* How far a chain goes the way of nearly all. */
+/* Returns the number of shared frames of a chain. */
 static size_t common(const struct naming *n, const struct chain *c)
 {
 	size_t i = 0;
@@ -95,7 +95,7 @@ static size_t common(const struct naming *n, const struct chain *c)
 	return i;
 }
 
-/* One step further, if nearly all go it. 1, 0 or -ENOMEM. */
+/* Extends the shared frames by one if nearly all samples have it. 1, 0 or -ENOMEM. */
 static int go_on(struct naming *n)
 {
 	uint32_t *times = calloc(n->t->labels.count + 1, sizeof(*times)), best = 0;

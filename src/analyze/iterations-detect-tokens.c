@@ -1,11 +1,9 @@
 /*
- * The stream in which iterations are looked for: what one thread did, in the
- * order of time, and when it paused; see iterations-detect.h.
+ * The stream in which iterations are detected: the events of one thread in order of time, and its pauses.
  *
- * Start-up code repeats itself more than many a loop: a program that imports a
- * hundred modules, or looks for its parts in a hundred places, does the same
- * calls a hundred times. Calls that load code are known by what they act on:
- * what is installed, and what looks like code elsewhere.
+ * Start-up code repeats more than many loops: a program that imports a hundred modules, or searches for its parts in
+ * a hundred places, makes the same calls a hundred times. Calls that load code are recognized by their file:
+ * installed files, and files that look like code elsewhere.
  */
 #include "analyze/iterations-detect-private.h"
 
@@ -13,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAPS_MAX 4096 /* looked at to know what a usual one is */
+#define GAPS_MAX 4096 /* sampled to estimate the typical gap */
 #define PAUSE_NS_MIN 200000
-#define PAUSE_GAPS 20 /* usual ones */
+#define PAUSE_GAPS 20 /* a pause is so many typical gaps */
 
 const struct detect_stream detect_streams[DETECT_STREAMS] = {
 	{ "found in spans", STORE_TABLE_SPAN, STORE_SPAN_ts_ns, STORE_SPAN_dur_ns, STORE_SPAN_process, STORE_SPAN_tid,
@@ -55,7 +53,7 @@ static bool is_code_path(const struct store_text *path)
 	return false;
 }
 
-/* Files that hold code, and the directories of those: they are searched for each import. */
+/* Finds files that hold code, and their directories, which each import searches. */
 static int find_code(struct detect_tokens *t)
 {
 	bool is_new;
@@ -151,7 +149,7 @@ static int by_length(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* How long nothing must be called for it to be a pause. */
+/* Returns the minimum gap between calls that counts as a pause. */
 static int64_t pause_ns(const struct detect_tokens *t)
 {
 	int64_t gaps[GAPS_MAX], ns;
@@ -164,7 +162,7 @@ static int64_t pause_ns(const struct detect_tokens *t)
 	return ns > PAUSE_NS_MIN ? ns : PAUSE_NS_MIN;
 }
 
-/* A span is its own pause; between calls the program does something else, as once in each iteration. */
+/* A span is its own pause; in a gap between calls the program does other work, usually once per iteration. */
 static void mark_pauses(struct detect_tokens *t)
 {
 	int64_t ns;

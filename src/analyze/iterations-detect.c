@@ -1,13 +1,11 @@
 /*
- * Iterations in streams of spans, calls and processes; see iterations-detect.h.
+ * Iterations in streams of spans, calls and processes.
  *
- * A stream has more than one loop: each is looked for in what those found
- * before leave over, and the one that most of the time goes to is taken. What
- * loads code is left out at first, and looked at only when without it there is
- * no loop: then it must be most of what the thread does. Where iterations are of
- * different length, as those that read files of different size, calls that are
- * repeated at once count as one; where they are of one call, pauses tell them
- * apart. A busy machine makes pauses of its own: other loops do not need them.
+ * A stream can have more than one loop: each is searched for in the tokens outside the loops found before, and the
+ * loop with the most time is used. Tokens that load code are left out at first, and included only if no loop is
+ * found; then they must be most of what the thread does. If iterations have different lengths, such as reads of files
+ * of different size, immediate repetitions of a call count as one. If an iteration is a single call, pauses separate
+ * iterations. A busy machine adds pauses: other loops do not need them.
  */
 #include "analyze/iterations-detect-private.h"
 #include "stats/loop-detect.h"
@@ -17,22 +15,22 @@
 
 #define TOKENS_MIN 12
 #define ITERATIONS_MANY 8
-#define ITERATIONS_FEW 4    /* what comes three times may be chance: start-up code is full of it */
-#define VARIETY_FEW 4       /* different calls of few iterations, at least */
-#define VARIETY_RUNS 3      /* of those in which calls are repeated */
-#define CONFIDENCE_MIN 0.75 /* start-up code has 0.6 to 0.7 */
-#define OF_LIFE_MOST 0.01   /* what many iterations take of a thread's life, at least, when most calls are theirs */
-#define OF_LIFE_MANY 0.03   /* the same where they are not, but are of several kinds */
-#define OF_LIFE_PLAIN 0.1   /* and where they are of few */
+#define ITERATIONS_FEW 4    /* three repetitions may be chance: start-up code is full of them */
+#define VARIETY_FEW 4       /* minimum different calls if there are few iterations */
+#define VARIETY_RUNS 3      /* the same if repeated calls count as one */
+#define CONFIDENCE_MIN 0.75 /* start-up code reaches 0.6 to 0.7 */
+#define OF_LIFE_MOST 0.01   /* minimum share of the thread's lifetime, if most calls are in the loop */
+#define OF_LIFE_MANY 0.03   /* the same if they are not, but have several kinds */
+#define OF_LIFE_PLAIN 0.1   /* and if they have few kinds */
 #define OF_LIFE_SOME 0.5
 #define OF_LIFE_FEW 0.8
-#define PIECES_FEW 64 /* that vote, at most: see stats/loop-detect.c */
+#define PIECES_FEW 64 /* maximum voting n-grams: see stats/loop-detect.c */
 #define STRETCHES_MAX 16
-#define PAUSES_MORE 1.5           /* times the weight, to be preferred to a loop that needs no pauses */
-#define OUTER_MORE 1.5            /* times the weight, to be preferred to a loop inside one program */
-#define PAUSE (UINT32_C(1) << 31) /* after a call: a token of its own, another after each call */
-#define APART (UINT32_C(1) << 29) /* a token that comes once */
-#define LEFT_OUT_MANY 32          /* calls that load code, in a row: more than an iteration has */
+#define PAUSES_MORE 1.5           /* factor of weight required to prefer a loop with pauses */
+#define OUTER_MORE 1.5            /* factor of weight required to prefer a loop over processes */
+#define PAUSE (UINT32_C(1) << 31) /* after a call: one pause token per kind of call */
+#define APART (UINT32_C(1) << 29) /* a token that occurs once */
+#define LEFT_OUT_MANY 32          /* consecutive calls that load code: more than an iteration has */
 
 void detect_plan(struct analyze *a, struct detect *d)
 {
@@ -47,16 +45,16 @@ void detect_plan(struct analyze *a, struct detect *d)
 					{ { ENGINE_MAX, STORE_IO_ts_ns } } });
 }
 
-/* How a stream is looked at: with what loads code; with calls that are repeated at once as one; with pauses. */
+/* Filters of a stream: include calls that load code; merge repeated calls; insert pauses. */
 enum { CODE = 1, RUNS = 2, PAUSES = 4 };
 
-/* What loops are looked for in: tokens with pauses between them. */
+/* The input of the loop search: tokens and pauses. */
 struct sequence {
 	const struct detect_tokens *of;
 	uint32_t *tokens;
 	int64_t *names;          /* of tokens */
-	int64_t *ts_ns, *end_ns; /* of each; of a pause both are its beginning */
-	size_t count, apart;     /* of all; of those that only keep others apart */
+	int64_t *ts_ns, *end_ns; /* of each; for a pause both are its start */
+	size_t count, apart;     /* all tokens; separators among them */
 	unsigned way;
 };
 
@@ -68,7 +66,7 @@ static void add(struct sequence *s, uint32_t token, int64_t name, int64_t ts_ns,
 	s->end_ns[s->count++] = ts_ns + dur_ns;
 }
 
-/* What comes before much that is left out and what comes after it are kept apart by tokens that come once. */
+/* Unique tokens separate what comes before and after a long stretch of omitted tokens. */
 static int sequence_make(struct sequence *s, const struct detect_tokens *t, unsigned way)
 {
 	size_t left_out = 0;
@@ -109,14 +107,14 @@ static void sequence_release(struct sequence *s)
 	free(s->end_ns);
 }
 
-/* A loop in a part of it: places are those of the whole. */
+/* A loop in a part of the sequence; indexes are those of the whole. */
 struct loop {
 	struct stats_repeats r;
-	int64_t ns;    /* that its iterations take, the last as long as the others */
-	double weight; /* of several loops the one with the most is taken: time, of iterations that are alike */
+	int64_t ns;    /* total of its iterations, the last as long as the others */
+	double weight; /* the loop with the largest weight is used: time of similar iterations */
 };
 
-/* The token behind an iteration. */
+/* Returns the token after an iteration. */
 static size_t behind(const struct sequence *s, const struct stats_repeats *r, size_t i)
 {
 	size_t end = r->starts[i] + r->length;
@@ -124,7 +122,7 @@ static size_t behind(const struct sequence *s, const struct stats_repeats *r, si
 	return end < s->count ? end : s->count;
 }
 
-/* Does the next follow at once? */
+/* Does the next iteration follow immediately? */
 static bool is_followed(const struct sequence *s, const struct stats_repeats *r, size_t i)
 {
 	return i + 1 < r->count && r->starts[i + 1] < behind(s, r, i) + r->length;
@@ -146,7 +144,7 @@ static int look(const struct sequence *s, size_t from, size_t to, struct loop *f
 	return 0;
 }
 
-/* How many different calls an iteration has, up to some. */
+/* Counts the different calls of an iteration, up to a limit. */
 static size_t variety(const struct sequence *s, const struct stats_repeats *r)
 {
 	uint32_t seen[VARIETY_FEW];
@@ -163,13 +161,13 @@ static size_t variety(const struct sequence *s, const struct stats_repeats *r)
 	return count;
 }
 
-/* Is it most of what the thread does? */
+/* Does it contain most of the thread's calls? */
 static bool is_most(const struct sequence *s, const struct stats_repeats *r)
 {
 	return r->count * r->length * 2 >= s->count - s->apart;
 }
 
-/* Are there enough different calls and pieces? What comes three times, or takes turns, may be there by chance. */
+/* Are there enough different calls and n-grams? Three repetitions, or an alternation, may be chance. */
 static bool is_rich(const struct sequence *s, const struct stats_repeats *r)
 {
 	size_t pieces = r->length < PIECES_FEW ? r->length : PIECES_FEW, kinds = variety(s, r);
@@ -180,8 +178,8 @@ static bool is_rich(const struct sequence *s, const struct stats_repeats *r)
 }
 
 /*
- * A loop is worth a word when the thread spends a part of its life in it, and the run of its time: the more the fewer
- * iterations there are, and most of it where they load code.
+ * A loop is reported if it takes a share of the thread's lifetime and of the run: the fewer iterations, the larger
+ * the share, and most of it if they load code.
  */
 static bool is_worth(const struct sequence *s, const struct loop *l)
 {
@@ -198,7 +196,7 @@ static bool is_worth(const struct sequence *s, const struct loop *l)
 			(double)l->ns >= of_run * (double)(a->end_ns - a->start_ns) && is_rich(s, &l->r);
 }
 
-/* The loop with the most weight. Stretches that are too short to hold a longer one are not looked at. */
+/* Finds the loop with the largest weight. Skips parts that are too short to hold a longer one. */
 static int search(const struct sequence *s, struct loop *best)
 {
 	struct {
@@ -237,7 +235,7 @@ static int search(const struct sequence *s, struct loop *best)
 	return rc;
 }
 
-/* What it is known by: the first call or span of an iteration. NULL: out of memory. */
+/* Returns the name of a loop: the first call or span of an iteration. NULL: out of memory. */
 static const char *name_of(struct analyze *a, const struct sequence *s, size_t at)
 {
 	struct store_text text = { .data = NULL };
@@ -251,7 +249,7 @@ static const char *name_of(struct analyze *a, const struct sequence *s, size_t a
 	return arena_copy(&a->arena, text.data ? text.data : "", text.bytes);
 }
 
-/* An iteration lasts until the next; one that none follows as long as its tokens, but no longer than the others. */
+/* An iteration lasts until the next; one without a successor as long as its tokens, but no longer than the others. */
 static void measure(const struct sequence *s, const struct stats_repeats *r, struct detected *d)
 {
 	int64_t longest_ns = 0, ns;
@@ -335,8 +333,8 @@ static int try_stream(struct analyze *a, const struct detect *d, int stream, str
 }
 
 /*
- * Of a pipeline one program may have ended before the next begins, or not: pauses help only where the same program is
- * started again and again. The longest loop of all families is kept.
+ * In a pipeline one program may or may not have exited before the next starts: pauses help only if the same program
+ * is started repeatedly. Keeps the longest loop of all processes.
  */
 struct outer {
 	struct analyze *a;
@@ -366,7 +364,8 @@ int detect_find(struct analyze *a, const struct detect *d, struct detected *foun
 		rc = try_stream(a, d, i, found, err);
 	if (rc == 0 && detect_families(a, d, look_at_family, &outer) < 0)
 		rc = err_sys(err, ENOMEM, "cannot look for iterations");
-	/* A loop inside one program says more than that of who starts it, unless it is only a part of that. */
+	/* A loop inside one program is more informative than the loop of its parent, unless it is only a part of
+	 * that. */
 	if (rc == 0 && outer.best.weight > OUTER_MORE * found->weight)
 		*found = outer.best;
 	return rc;

@@ -1,6 +1,6 @@
 /*
- * Rules that come with sonde, in the form that users write: posix, for any
- * program, and dlio, for DLIO benchmark jobs, as DFAnalyzer has them.
+ * Layer rules that come with sonde, in the syntax of user files: posix, for any program, and dlio, for DLIO benchmark
+ * jobs, as in DFAnalyzer.
  */
 #include "analyze/layer-presets.h"
 

@@ -1,4 +1,4 @@
-/* The texts of rules_presets, in its order. Private to analyze/. */
+/* layer-presets: the texts of rules_presets, in the same order. Private to analyze/. */
 #ifndef SONDE_ANALYZE_LAYER_PRESETS_H
 #define SONDE_ANALYZE_LAYER_PRESETS_H
 

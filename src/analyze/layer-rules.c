@@ -1,4 +1,3 @@
-/* Layers: parsing rules and matching events; see layer-rules.h. */
 #include "analyze/layer-rules.h"
 
 #include "analyze/layer-presets.h"
@@ -24,12 +23,12 @@ const char *rules_class_word(enum rules_class class)
 	return class_words[class];
 }
 
-/* Parsing: a row for each word that a line can start with. */
+/* Parsing: one row for each keyword that can start a line. */
 
 struct parsing {
 	struct rules *rules;
 	struct rules_layer *layer; /* NULL before the first */
-	char **words;              /* of the line; words[0] is what it starts with */
+	char **words;              /* of the line; words[0] is the keyword */
 	unsigned line;
 	struct sonde_err *err;
 };
@@ -88,7 +87,7 @@ static int set_no_path(struct parsing *p)
 static const struct {
 	const char *word;
 	int (*set)(struct parsing *p);
-	size_t words; /* where its words go */
+	size_t words; /* target of its words */
 } lines[] = {
 	{ "layer", set_layer, 0 },
 	{ "class", set_class, 0 },
@@ -122,7 +121,7 @@ static int parse_words(struct parsing *p)
 			"or not- before these");
 }
 
-/* Globs are no words for a shell to expand: outside quotes, quote what it would act on. */
+/* Quotes the characters that a shell would act on outside quotes, since globs must not be expanded. */
 static void quote_globs(struct buf *out, const char *line)
 {
 	char quote = '\0';

@@ -1,18 +1,18 @@
 /*
- * rules: layers, and which events are whose.
+ * layer-rules: layers, and which events belong to them.
  *
- * Rules are a text: `layer NAME` starts one, the lines after it say what its
- * events are like; all must hold. Words are split as in a shell and are globs.
+ * Rules are a text: `layer NAME` starts a layer, the lines after it are its conditions; all must match. Words are
+ * split as in a shell and are globs.
  *
  *	layer "Reader POSIX"
  *		class io                    io, app_io, compute or none: what its time counts as
- *		table io                    io (calls) or span; both without it
+ *		table io                    io (calls) or span; default: both
  *		name pread* read            any of these; not-name: none of them
  *		category POSIX              of a span; of a call POSIX or STDIO, or data, open, meta, ...
- *		path *lustre*data*          any of these; not-path: none of them; no-path: calls on no file
+ *		path *lustre*data*          any of these; not-path: none of them; no-path: calls without a file
  *		again                       events of other layers count here a second time
  *
- * An event belongs to the first layer that fits, and to every `again` layer.
+ * An event belongs to the first layer that matches, and to every `again` layer.
  */
 #ifndef SONDE_ANALYZE_LAYER_RULES_H
 #define SONDE_ANALYZE_LAYER_RULES_H
@@ -32,19 +32,19 @@ enum rules_class { RULES_NONE, RULES_IO, RULES_APP_IO, RULES_COMPUTE, RULES_CLAS
 enum rules_table { RULES_OF_CALLS = 1, RULES_OF_SPANS = 2 };
 
 struct rules_condition {
-	char **words; /* globs, ended by NULL; NULL: holds for all */
+	char **words; /* globs, ended by NULL; NULL: matches all */
 	char **not_words;
 };
 
 struct rules_layer {
 	const char *name;
 	enum rules_class class;
-	unsigned tables; /* of enum rules_table */
+	unsigned tables; /* mask of enum rules_table */
 	bool is_again, has_no_path;
 	struct rules_condition names, categories, paths;
 };
 
-/* Layers by number; a set is the layers that one event belongs to, as a mask. */
+/* Layers by number; a set is the layers of one event, as a mask. */
 struct rules {
 	const char *name; /* "posix", "dlio" or the file's path */
 	const char *text;
@@ -54,20 +54,20 @@ struct rules {
 	uint32_t sets[RULES_SETS_MAX]; /* sets[0] is empty */
 	/* private */
 	struct arena arena;
-	uint8_t *set_of; /* by mask of the layers that fit */
+	uint8_t *set_of; /* by mask of the matching layers */
 };
 
-/* The name of a preset (posix, dlio) or the path of a file. */
+/* Opens a preset by name (posix, dlio) or a file by path. */
 int rules_open(struct rules *r, const char *name, struct sonde_err *err);
-/* A text; `name` is for messages. */
+/* Parses a text; `name` is for messages. */
 int rules_parse(struct rules *r, const char *name, const char *text, struct sonde_err *err);
 void rules_release(struct rules *r);
 
-/* The layers whose condition of that kind this fits; NULL text: it has none. */
+/* Returns the layers with a condition of that kind that matches; text NULL: the event has none. */
 uint32_t rules_names(const struct rules *r, enum rules_table table, const char *name);
 uint32_t rules_categories(const struct rules *r, const char *category, const char *other);
 uint32_t rules_paths(const struct rules *r, const char *path);
-/* The number of the set for an event that fits these. */
+/* Returns the set number of an event that matches these layers. */
 static inline unsigned rules_set(const struct rules *r, uint32_t fits)
 {
 	return r->set_of[fits];

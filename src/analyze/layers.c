@@ -1,4 +1,3 @@
-/* The time that layers cover; see layers.h. */
 #include "analyze/layers.h"
 
 #define GATHERED (sizeof(((struct layers_sweep *)0)->gathered) / sizeof(((struct layers_sweep *)0)->gathered[0]))
@@ -70,7 +69,7 @@ static void gather(struct layers_sweep *s, uint64_t mask, int64_t ns)
 	s->gathered[at].ns += ns;
 }
 
-/* Of an instant; before the start is 0, after the end the last. */
+/* Returns the bucket of a timestamp: 0 before the start, the last one after the end. */
 static size_t bucket_of(const struct layers_sweep *s, int64_t at_ns)
 {
 	uint64_t bucket = at_ns <= s->start_ns ? 0 : ((uint64_t)at_ns - (uint64_t)s->start_ns) / (uint64_t)s->bucket_ns;

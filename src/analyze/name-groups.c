@@ -1,4 +1,3 @@
-/* Groups of names by words; see name-groups.h. */
 #include "analyze/name-groups.h"
 
 #include <errno.h>

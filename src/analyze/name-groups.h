@@ -1,6 +1,6 @@
 /*
- * groups: functions and kernels whose names hold a word, as groups with a
- * colour ("memcpy:red,_fw_:royalblue", SOFA's filters). Private to analyze/.
+ * name-groups: groups of functions and kernels with a word in their names, and a colour ("memcpy:red,_fw_:royalblue",
+ * SOFA's filters). Private to analyze/.
  */
 #ifndef SONDE_ANALYZE_NAME_GROUPS_H
 #define SONDE_ANALYZE_NAME_GROUPS_H
@@ -12,16 +12,16 @@
 struct groups {
 	size_t count;
 	struct group {
-		const char *word, *colour; /* colour "": none was given */
+		const char *word, *colour; /* colour "": not given */
 		int64_t ns, count;
 	} groups[GROUPS_MAX];
 };
 
-/* text NULL: none. In a's arena. 0, -E2BIG or -ENOMEM. */
+/* text NULL: no groups. Allocates in a's arena. 0, -E2BIG or -ENOMEM. */
 int groups_parse(struct groups *g, struct analyze *a, const char *text);
-/* Something of this name took so long; each group that its name meets counts it. */
+/* Adds the time to each group that matches the name. */
 void groups_add(struct groups *g, const char *name, int64_t ns, int64_t count);
-/* As the table "groups". */
+/* Adds the table "groups". */
 void groups_show(const struct groups *g, struct analyze_section *s, int64_t all_ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* Parts of an analysis: saving what one process found and taking it up again. See analyze.h. */
+/* Parts of an analysis: saves and loads the state of one process. */
 #include "analyze/analyze.h"
 #include "analyze/pass.h"
 #include "base/cleanup.h"
@@ -21,7 +21,7 @@ static uint64_t rows_of(const struct model_run *run)
 	return rows;
 }
 
-/* With its '\0', so that it can be pointed to. */
+/* Includes the '\0', so that readers can point to it. */
 static void pack_string(struct buf *out, const char *text)
 {
 	pack_uint(out, strlen(text) + 1);

@@ -1,4 +1,4 @@
-/* Counters: what values they had. */
+/* Counters: their values. */
 #include "analyze/counter-table.h"
 #include "analyze/pass.h"
 
@@ -34,7 +34,7 @@ static const struct analyze_column columns[] = {
 	{ "max", "MAX", ANALYZE_REAL },
 };
 
-/* Which names are a probe's? Zeroed, by string id. */
+/* Names that belong to a probe. Zeroed, by string id. */
 struct series {
 	uint8_t *is_of_probe;
 	size_t count;
@@ -65,7 +65,7 @@ static int load_series(struct analyze *a, struct series *s, struct sonde_err *er
 	return t ? store_scan(t, &opts, take_names, s, err) : 0;
 }
 
-/* Its group; SIZE_MAX: there is none. */
+/* Returns the group of a counter; SIZE_MAX: none. */
 static size_t find_counter(const struct analyze *a, const struct engine_groups *g, const char *name)
 {
 	for (size_t i = 0; i < g->count; i++) {
@@ -117,7 +117,7 @@ static void add_counter(struct analyze *a, struct analyze_table *t, const struct
 	analyze_cell_real(t, engine_quantile(g, VALUES, i, 1));
 }
 
-/* Those of the program, which the screen shows, or those of probes. */
+/* Adds the counters of the program, which are printed, or those of probes. */
 static void add_counters(struct analyze *a, struct analyze_section *s, const struct engine_groups *g,
 		const struct series *series, bool is_of_probe)
 {

@@ -1,7 +1,4 @@
-/*
- * CPU: which functions the samples were in, by themselves and with what they
- * called.
- */
+/* CPU: functions by samples, self and total. */
 #include "analyze/calltree.h"
 #include "analyze/name-groups.h"
 #include "analyze/pass.h"
@@ -41,7 +38,7 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 struct function {
 	const char *name, *module;
 	int64_t self_ns, total_ns;
-	size_t seen_in; /* the last stack that it was counted for, plus 1: recursion counts once */
+	size_t seen_in; /* last stack that counted it, plus 1: recursion counts once */
 };
 
 struct profile {

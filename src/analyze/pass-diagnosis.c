@@ -1,4 +1,4 @@
-/* Diagnosis: what the rules find, the costliest first; see finding.h. */
+/* Diagnosis: findings of the rules, costliest first; see finding.h. */
 #include "analyze/finding.h"
 #include "base/cleanup.h"
 #include "base/shell-words.h"
@@ -97,7 +97,7 @@ void finding_try_path(const struct analyze *a, const struct store_text *path, st
 	words_quote(&text, path->data);
 	buf_addc(&text, ' ');
 	words_quote(&text, model_run_path(a->run));
-	if (text.len >= sizeof(f->next)) { /* too long to paste, too long to cut */
+	if (text.len >= sizeof(f->next)) { /* too long to paste; a truncated command is useless */
 		buf_reset(&text);
 		buf_adds(&text, "sonde summary --top 20 --json");
 	}

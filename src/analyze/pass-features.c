@@ -1,12 +1,10 @@
 /*
  * SOFA's concurrency breakdown and performance features.
  *
- * In each window (time-windows.h) the largest of user, system and I/O wait time of any
- * CPU, and of the time that a device was busy, has the whole window, or nobody
- * when it is less than a tenth of it. The machine's counters tell, so other
- * programs count too: the states of threads are the better answer, this one is
- * for comparison with SOFA. Names are SOFA's; times are seconds, rates a second.
- * A feature that was not recorded is not in the list.
+ * Each window (time-windows.h) is assigned to the largest of user, system and I/O wait time of any CPU and the busy
+ * time of a device, or to idle if that is less than a tenth of the window. The values come from system counters, so
+ * other programs count too: thread states are more accurate, this is for comparison with SOFA. Names are SOFA's;
+ * times are in seconds, rates per second. Features that were not recorded are omitted.
  */
 #include "analyze/counter-table.h"
 #include "analyze/finding.h"
@@ -36,7 +34,7 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 	return 0;
 }
 
-/* Whose window it is. */
+/* Counts the windows of each class. */
 static void share_out(const struct windows *w, size_t wins[WHO])
 {
 	for (size_t i = 0; i < w->count; i++) {
@@ -120,7 +118,7 @@ static void add_requests(struct analyze *a, struct analyze_table *t, const struc
 	feature(t, "blktrace_latency_q3", engine_quantile(g, 0, 0, 0.75) / 1e9);
 }
 
-/* Iterations that were announced or found; the first kind of them. */
+/* Announced or detected iterations of the first kind. */
 static double iterations_of(const struct analyze *a)
 {
 	const struct analyze_section *s = analyze_find(&a->result, "iterations");

@@ -1,4 +1,4 @@
-/* What devices did: kernels by name, copies by direction, how long any of them was busy. From the table gpu. */
+/* GPU: kernels by name, copies by direction, busy time of devices. From the table gpu. */
 #include "analyze/gpu-table.h"
 #include "analyze/name-groups.h"
 #include "analyze/pass.h"

@@ -1,10 +1,10 @@
 /*
- * Calls on files: by call, process and time, with sizes and access pattern; by
- * file and directory in io-paths.c. Sockets and processes are others' business.
+ * File calls: by call, process and time, with sizes and access pattern; by file and directory in io-paths.c. Sockets
+ * and processes are excluded.
  */
 #include "analyze/io-table.h"
 
-/* Asking. */
+/* Planning. */
 
 static int plan(struct analyze *a, void *state, struct sonde_err *err)
 {
@@ -55,7 +55,7 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 
 /* Sums. */
 
-/* No sockets, no processes. */
+/* Excludes sockets and processes. */
 static bool is_file_kind(int64_t kind)
 {
 	return !call_kind_is_network((unsigned)kind) && !call_kind_is_process((unsigned)kind);
@@ -260,7 +260,7 @@ static void add_pattern(struct analyze_section *s, const struct engine_groups *g
 	}
 }
 
-/* All together. */
+/* Totals. */
 
 static void add_fields(struct analyze_section *s, const struct io_sums *all, size_t files)
 {

@@ -1,7 +1,6 @@
 /*
- * Iterations: the time between steps of the same name that a process announced
- * one after the other; of a program that announces none those that are found in
- * what it does (iterations-detect.h).
+ * Iterations: the time between consecutive steps of the same name in a process; if the program announces no steps,
+ * detected iterations (iterations-detect.h).
  */
 #include "analyze/iterations-detect.h"
 #include "analyze/pass.h"
@@ -31,7 +30,7 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 	return analyze_fed(a, &by_name, &((struct iterations *)state)->by_name, err);
 }
 
-/* The step before, by process, thread and name. */
+/* The previous step, by process, thread and name. */
 static int feed_step(struct engine_plan *fed, struct map *before, const struct store_step *row)
 {
 	int64_t key[3] = { row->process, row->tid, row->name }, dur_ns;
@@ -102,7 +101,7 @@ static void add_name(struct analyze *a, struct analyze_table *t, const struct en
 	analyze_cell_real(t, mean_ns > 0 ? 1e9 / mean_ns : NAN);
 }
 
-/* Found ones. */
+/* Detected iterations. */
 
 static const struct analyze_column each_columns[] = {
 	{ "index", "ITERATION", ANALYZE_COUNT },

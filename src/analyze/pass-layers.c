@@ -1,6 +1,6 @@
 /*
- * Layers: what DFAnalyzer tells of a job. Allocation, dataset, input and output
- * beside compute, a table of layers, views by time and process.
+ * Layers: DFAnalyzer's summary of a job. Allocation, dataset, I/O and compute, a table of layers, views by time and
+ * process.
  */
 #include "analyze/columns.h"
 #include "analyze/io-table.h"
@@ -97,7 +97,7 @@ static int64_t threads_of(const struct found *f, enum rules_class class)
 	return f->has[class] ? (int64_t)engine_distinct_of(some, n) : STORE_NULL;
 }
 
-/* How many events are in layers: each once, and as many times as layers count it. */
+/* Counts the events in layers: each once, and once per layer that counts it. */
 static void count_events(const struct found *f, int64_t *distinct, int64_t *as_counted)
 {
 	*distinct = *as_counted = 0;
@@ -113,7 +113,7 @@ static void count_events(const struct found *f, int64_t *distinct, int64_t *as_c
 
 /* Time. */
 
-/* Covers of all processes, or of one. */
+/* Interval sets of all processes, or of one. */
 static struct engine_sweep_set *sets_of(const struct found *f, bool is_one, int64_t process, size_t *count)
 {
 	struct engine_sweep_set *sets = arena_alloc(&f->a->arena,
@@ -279,7 +279,7 @@ static int add_process(const struct found *f, struct analyze_table *t, const str
 	return rc;
 }
 
-/* The first ones, as many as a list has: finding those with most time would cost a sweep of all. */
+/* Adds the first processes, up to the length of a list: ranking by time would need a sweep for each. */
 static int add_processes(const struct found *f, struct analyze_section *s)
 {
 	struct analyze_table *t = analyze_table(s, "by_process", "Layers by process", process_columns,
@@ -295,7 +295,7 @@ static int add_processes(const struct found *f, struct analyze_section *s)
 	return rc;
 }
 
-/* Hosts that processes of the run name; a run that names none was on one. */
+/* Counts the hosts of the run's processes; one if none is named. */
 static int64_t count_hosts(const struct found *f)
 {
 	struct store_table *t = model_table(f->a->run, STORE_TABLE_META);
@@ -305,7 +305,7 @@ static int64_t count_hosts(const struct found *f)
 
 	for (size_t b = 0; t && b < store_table_blocks(t); b++) {
 		if (store_block_load(t, b, NULL, 0, &batch, NULL))
-			continue; /* a damaged one is told by model_losses */
+			continue; /* model_losses reports damaged ones */
 		for (size_t i = 0; i < batch.rows; i++) {
 			struct store_meta row;
 			const char *key;

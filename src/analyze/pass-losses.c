@@ -1,4 +1,4 @@
-/* What is missing from the run: the model's own sentences. */
+/* Missing data: the sentences of the model. */
 #include "analyze/pass.h"
 
 static const struct analyze_column columns[] = { { "text", "MISSING", ANALYZE_TEXT } };

@@ -1,6 +1,4 @@
-/*
- * The network: who sent how much to whom, as packets tell (the table flow); and sockets, as far as calls tell.
- */
+/* Network: traffic between endpoints from captured packets (the table flow), and sockets from calls. */
 #include "analyze/flow-tables.h"
 #include "analyze/io-table.h"
 
@@ -20,7 +18,7 @@ static int64_t bytes_of(const struct engine_groups *by_path, enum call_kind kind
 	return bytes;
 }
 
-/* The groups of one socket, from group i on; returns the next one. */
+/* Sums the groups of one socket from group i on; returns the next group. */
 static size_t sum_socket(const struct engine_groups *g, size_t i, struct io_sums *sums)
 {
 	int64_t path = engine_key(g, i, 0);

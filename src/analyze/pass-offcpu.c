@@ -1,9 +1,8 @@
 /*
- * Off the CPUs: what threads waited for, by the stacks that they left the CPU
- * with. Only so many switches a second have a stack; the others' time is said
- * apart, and what is said of reasons is of those with one. A wait ends when the
- * thread is woken: on a busy machine it is then long until it runs, which is
- * nothing that the lock, the disk or the network can be blamed for.
+ * Off-CPU: what threads waited for, by the stack with which they left the CPU. The number of switches per second with
+ * a stack is limited; the time of the others is reported separately, and reasons cover only those with a stack. A
+ * wait ends at the wakeup: on a busy machine the thread then waits for a CPU, which is not caused by the lock, disk
+ * or network.
  */
 #include "analyze/calltree.h"
 #include "analyze/offcpu.h"
@@ -42,7 +41,7 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 	return 0;
 }
 
-/* A thread that was taken off against its will waits for nothing, and one that has ended does not either. */
+/* A preempted thread does not wait for anything, nor does one that has exited. */
 static bool is_wait(const struct analyze *a, int64_t state)
 {
 	const char *word = model_cname(a->run, state);
@@ -106,7 +105,7 @@ static int sort_out(struct analyze *a, struct offcpu *o, struct calltree *tree, 
 	return rc;
 }
 
-/* The program's own function in a stack that waits longest: the innermost that is no kernel's and no libc's. */
+/* Finds the program's function in the stack with the longest wait: the innermost outside the kernel and libc. */
 static void name_worst(struct analyze *a, struct offcpu *o, struct model_stacks *stacks)
 {
 	for (int r = 0; r < WAIT_REASONS; r++) {

@@ -1,4 +1,4 @@
-/* How long it took and who took part. */
+/* Overview: duration, processes and threads. */
 #include "analyze/pass.h"
 
 static int64_t rows_of(const struct analyze *a, enum store_table_id id)
@@ -25,15 +25,14 @@ static int64_t wall_of(const struct analyze *a)
 
 static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
 {
-	bool is_part = a->opts.has_range; /* then what is counted of all of it is not said to people */
+	bool is_part = a->opts.has_range; /* totals of the whole run are then not printed */
 	size_t processes, threads;
 
 	(void)state, (void)err;
 	model_processes(a->run, &processes);
 	model_threads(a->run, &threads);
 	if ((uint64_t)rows_of(a, STORE_TABLE_TASK) > threads)
-		threads = (size_t)rows_of(a,
-				STORE_TABLE_TASK); /* those that made no call are seen by the kernel alone */
+		threads = (size_t)rows_of(a, STORE_TABLE_TASK); /* tasks without calls are seen only by the kernel */
 	analyze_text(s, "run", "run", model_run_path(a->run));
 	analyze_int(s, "start_ns", NULL, ANALYZE_ID, a->start_ns);
 	analyze_int(s, "wall_ns", "wall time", ANALYZE_NS, wall_of(a));

@@ -1,4 +1,4 @@
-/* Which probes worked, and which did not and why: what run.json says. */
+/* Probes: which ones worked, which did not and why, from run.json. */
 #include <jansson.h>
 
 #include "analyze/pass.h"

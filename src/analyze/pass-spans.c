@@ -1,4 +1,4 @@
-/* Spans: by name and category, with the time that is their own. */
+/* Spans: by name and category, with self time. */
 #include "analyze/pass.h"
 #include "analyze/selftime.h"
 
@@ -40,7 +40,7 @@ static const struct analyze_column columns[] = {
 	{ "max_ns", "MAX", ANALYZE_NS },
 };
 
-/* Groups of both are in the same order; those without inner spans have none. */
+/* Both group lists have the same order; spans without inner spans have no group. */
 static int64_t inner_ns(const struct engine_groups *inner, int64_t name, int64_t category)
 {
 	size_t low = 0, high = inner->count;

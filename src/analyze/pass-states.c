@@ -1,8 +1,7 @@
 /*
- * States: what each thread's life went to. Off the CPUs as context switches
- * say, on them the rest, so the states of a thread add up to its life. Where
- * switches were lost the rest is more or less than the thread has run, which is
- * counted apart: what is beyond its CPU time it waited, what is missing it did not.
+ * States: the time of each thread by scheduling state. Off-CPU time comes from context switches, running is the rest,
+ * so the states of a thread sum to its lifetime. If switches were lost, the rest differs from the thread's CPU time
+ * and is corrected: an excess was waiting, a deficit was not.
  */
 #include "analyze/pass.h"
 
@@ -10,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK_NS 1000000 /* between the two ways to know how long a thread ran, and */
-#define SLACK 0.02       /* that part of it */
+#define SLACK_NS 1000000 /* tolerated difference between the two measures of running time, */
+#define SLACK 0.02       /* plus this share of it */
 
 enum { RUNNING, RUNNABLE, SLEEP, DISK, WAIT, STOPPED, STATES };
 
-/* What sched.state says a thread waited for; it counts as WAIT when the kernel does not tell. */
+/* What a thread waited for, by sched.state; WAIT if the kernel does not report it. */
 static const struct {
 	const char *word;
-	int state; /* RUNNING: nothing: it had ended */
+	int state; /* RUNNING: none, the thread had exited */
 } words[] = { { "preempted", RUNNABLE }, { "sleep", SLEEP }, { "disk", DISK }, { "stopped", STOPPED },
 	{ "traced", STOPPED }, { "ended", RUNNING } };
 
@@ -53,7 +52,7 @@ static int classify(struct states *s)
 	return 0;
 }
 
-/* A switch whose end was not seen lasts until the end of what is looked at; an ended thread waits for nothing. */
+/* A switch without a recorded end lasts until the end of the range; an exited thread does not wait. */
 static int64_t off_ns(const struct states *s, const struct engine_rows *r, size_t i)
 {
 	int64_t ts_ns = r->ints[STORE_SCHED_ts_ns][i], dur_ns = r->ints[STORE_SCHED_dur_ns][i];
@@ -65,7 +64,7 @@ static int64_t off_ns(const struct states *s, const struct engine_rows *r, size_
 	return dur_ns > 0 ? dur_ns : 0;
 }
 
-/* Before it was woken it waited, after that it was runnable. */
+/* Waiting until the wakeup, runnable after it. */
 static int64_t waited_ns(const struct states *s, const struct engine_rows *r, size_t i)
 {
 	int64_t off = off_ns(s, r, i), wake_ns = r->ints[STORE_SCHED_wake_ns][i], ts_ns = r->ints[STORE_SCHED_ts_ns][i];
@@ -163,7 +162,7 @@ static int take_tasks(void *arg, unsigned worker, size_t block, const struct sto
 	return 0;
 }
 
-/* Groups are sorted: the first of a thread, if it has any. */
+/* Groups are sorted: returns the first of a thread, if any. */
 static size_t first_of(const struct engine_groups *g, int64_t tid)
 {
 	size_t low = 0, high = g->count;
@@ -179,7 +178,7 @@ static size_t first_of(const struct engine_groups *g, int64_t tid)
 	return low;
 }
 
-/* When it went on and stopped again was both lost: it ran in what looks like one wait, of whichever state. */
+/* A switch in and the next switch out were both lost: the thread ran inside what looks like one wait, in any state. */
 static void run_for(struct thread *t, int64_t off)
 {
 	double kept = (double)(t->life_ns - t->run_ns) / (double)off;
@@ -191,7 +190,7 @@ static void run_for(struct thread *t, int64_t off)
 	}
 }
 
-/* Of a number that was used twice the first row has all: it cannot be told apart. */
+/* If a thread id was reused, the first row gets all of it: they cannot be distinguished. */
 static void account(const struct states *s, struct thread *t, const struct engine_groups *g)
 {
 	int64_t off = 0;
@@ -233,7 +232,7 @@ static const struct analyze_column columns[] = {
 	{ "name", "THREAD", ANALYZE_TEXT },
 };
 
-/* Where the kernel does not say what threads wait for, sleep and disk are not zero but unknown. */
+/* If the kernel does not report what threads wait for, sleep and disk are unknown, not zero. */
 static int64_t known(const int64_t ns[STATES], int state)
 {
 	bool is_reported = !ns[WAIT] || ns[SLEEP] || ns[DISK];

@@ -1,4 +1,4 @@
-/* Swarms: functions that act together (swarm.h), from the table `sample`. */
+/* Swarms: function clusters (swarm.h), from the table `sample`. */
 #include "analyze/pass.h"
 #include "analyze/swarm.h"
 #include "base/buf.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FUNCTIONS_MAX 20000 /* with a profile; what comes later belongs to none, which is said */
+#define FUNCTIONS_MAX 20000 /* maximum profiled functions; later ones belong to no swarm, which is reported */
 #define MEMBERS_SHOWN 6
 
 struct swarms {
@@ -32,16 +32,16 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 struct profiling {
 	struct analyze *a;
 	struct model_stacks *stacks;
-	struct map names; /* of functions to their number */
+	struct map names; /* functions to their index */
 	struct swarm_function *functions;
 	size_t cap;
-	int32_t *of_stack; /* the function of each stack, plus 1; 0: not looked yet */
+	int32_t *of_stack; /* function of each stack, plus 1; 0: not looked up */
 	size_t stack_count;
 	int64_t threads[SWARM_THREADS - 1];
 	int64_t left_out; /* samples */
 };
 
-/* The number of the function that a stack is in, or -1: not known, or too many. */
+/* Returns the index of the function of a stack, or -1: unknown, or too many. */
 static int function_of(struct profiling *p, int64_t stack)
 {
 	const struct model_frame *frames;
@@ -196,8 +196,8 @@ struct swarm {
 };
 
 /*
- * Functions come heaviest first. Of two that weigh nearly the same either may be first in another run, so a swarm is
- * called after the one that the alphabet has first among those of half the weight or more.
+ * Functions come heaviest first. If two have nearly the same weight, either may be first in another run, so a swarm
+ * is named after the alphabetically first of those with at least half the largest weight.
  */
 static void add_member(struct swarm *s, const struct swarm_function *f)
 {

@@ -1,4 +1,3 @@
-/* The passes as data; see pass.h and passes.def. */
 #include "analyze/pass.h"
 
 #define X(name) extern const struct analyze_pass analyze_pass_##name;

@@ -1,4 +1,3 @@
-/* The same question asked again and again; see repeated-calls.h. */
 #include "analyze/repeated-calls.h"
 
 #include <inttypes.h>

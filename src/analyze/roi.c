@@ -1,11 +1,11 @@
-/* The range of a named span or step; see analyze.h. */
+/* The range of a span or step by name. */
 #include "analyze/analyze.h"
 #include "analyze/pass.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* The end of each row: its begin and duration together. */
+/* The end of each row: start plus duration. */
 static void fill_end(const void *arg, const struct engine_rows *rows, int64_t *out)
 {
 	const int *columns = arg;
@@ -23,7 +23,7 @@ struct range {
 	int64_t from_ns, to_ns;
 };
 
-/* Columns: begin, duration or -1, name. */
+/* Columns: start, duration or -1, name. */
 static int widen(struct model_run *run, enum store_table_id id, const int columns[3], const char *name, struct range *r,
 		struct sonde_err *err)
 {

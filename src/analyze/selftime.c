@@ -1,4 +1,3 @@
-/* Time spent in inner spans; see selftime.h. */
 #include "analyze/selftime.h"
 
 #include "base/map.h"
@@ -7,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define DEPTH_MAX 4096 /* deeper ones count as the deepest's */
+#define DEPTH_MAX 4096 /* deeper spans count as children of the deepest */
 
 struct open_span {
 	int64_t from, to, name, category;
@@ -16,7 +15,7 @@ struct open_span {
 struct thread {
 	struct open_span *stack;
 	uint32_t depth, cap;
-	int64_t last_end; /* of the row before, reading backwards */
+	int64_t last_end; /* of the previous row, reading backwards */
 };
 
 struct selftime {
@@ -27,7 +26,7 @@ struct selftime {
 	size_t cap;
 	int64_t last_pid, last_tid;
 	struct thread *last;
-	/* rows to feed */
+	/* rows to add */
 	size_t count;
 	int64_t *names, *categories, *durs;
 };
@@ -92,7 +91,7 @@ static int feed_rows(struct selftime *s)
 	return rc;
 }
 
-/* `inner` lies directly inside the thread's innermost open span, if there is one. */
+/* `inner` is a direct child of the thread's innermost open span, if any. */
 static int add_inner(struct selftime *s, const struct thread *t, const struct open_span *inner)
 {
 	if (!t->depth)
@@ -103,7 +102,7 @@ static int add_inner(struct selftime *s, const struct thread *t, const struct op
 	return s->count == STORE_BLOCK_ROWS ? feed_rows(s) : 0;
 }
 
-/* Cut to what is looked at; false when nothing is left. */
+/* Clips a span to the range; false if it is outside. */
 static bool is_seen(const struct analyze *a, struct open_span *span, int64_t ts_ns, int64_t dur_ns)
 {
 	if (ts_ns == STORE_NULL || dur_ns < 0 || __builtin_add_overflow(ts_ns, dur_ns, &span->to))
@@ -116,7 +115,7 @@ static bool is_seen(const struct analyze *a, struct open_span *span, int64_t ts_
 	return span->from <= span->to;
 }
 
-/* Backwards in the order of ends. */
+/* Backwards, in order of ends. */
 
 #define OUT_OF_ORDER 1
 
@@ -160,7 +159,7 @@ static int read_backwards(struct selftime *s, struct store_table *table, struct 
 	return rc;
 }
 
-/* Forwards in the order of begins, the longest first. */
+/* Forwards, in order of starts, longest first. */
 
 static int take_forwards(struct selftime *s, const struct store_span *row)
 {
@@ -191,7 +190,7 @@ static int read_forwards(struct selftime *s, struct store_table *table, struct s
 	return rc;
 }
 
-/* Either. */
+/* Both directions. */
 
 static void reset(struct selftime *s)
 {
@@ -204,7 +203,7 @@ static void reset(struct selftime *s)
 	s->last = NULL;
 }
 
-/* What is found is kept apart until all is read: disorder may show late. */
+/* Results are kept separately until all rows are read: wrong order may be detected late. */
 static int make_sums(struct selftime *s, struct sonde_err *err)
 {
 	struct engine_query q = { "inner", 2, { STORE_SPAN_name, STORE_SPAN_category }, ENGINE_NONE, 1,

@@ -1,17 +1,16 @@
 /*
- * Small accesses: a file that is read or written a few bytes at a time costs a
- * system call each time. With accesses of 64 KiB the same bytes would need few.
- * What goes through the buffers of stdio is none of it, however small its pieces.
+ * Small accesses: a file that is read or written a few bytes at a time costs a system call each time. Accesses of 64
+ * KiB would need few. Calls buffered by stdio do not count, however small.
  */
 #include "analyze/small-io.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#define CALLS_MIN 1000 /* fewer are no habit */
+#define CALLS_MIN 1000 /* minimum for a finding */
 #define LARGE_BYTES 65536
 
-/* What calls of the same bytes in large pieces would save. */
+/* Estimates the time that large accesses of the same bytes would save. */
 static int64_t saved_ns(const struct finding_path *p)
 {
 	uint64_t large = (uint64_t)p->bytes / LARGE_BYTES + 1;

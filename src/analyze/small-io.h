@@ -1,4 +1,4 @@
-/* Many small accesses where few large ones would do. Private to analyze/. */
+/* small-io: many small accesses instead of few large ones. Private to analyze/. */
 #ifndef SONDE_ANALYZE_SMALL_IO_H
 #define SONDE_ANALYZE_SMALL_IO_H
 

@@ -1,4 +1,4 @@
-/* The region in which a counter is high; see analyze.h. */
+/* The high-counter region of a counter. */
 #include "analyze/analyze.h"
 #include "analyze/pass.h"
 #include "model/rows.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEADY 3 /* readings in a row, more or less, that begin and end a region */
-#define HIGH 0.5 /* of the highest */
+#define STEADY 3 /* consecutive samples, roughly, that start and end a region */
+#define HIGH 0.5 /* share of the maximum */
 #define LOW 0.1
 
 struct points {
@@ -80,7 +80,7 @@ static int take_total(void *arg, unsigned worker, size_t block, const struct sto
 	return 0;
 }
 
-/* Does it count up? */
+/* Is the counter monotonic? */
 static bool is_total(struct model_run *run, const char *name)
 {
 	struct wanted wanted = { run, name };
@@ -90,7 +90,7 @@ static bool is_total(struct model_run *run, const char *name)
 	return t && store_scan(t, &opts, take_total, &wanted, NULL) == 1;
 }
 
-/* From the last to the first, since each needs the one before. */
+/* From the last to the first, since each needs its predecessor. */
 static void make_rates(struct points *p)
 {
 	for (size_t i = p->count; i-- > 0;) {
@@ -111,7 +111,7 @@ static int by_gap(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median time between readings; values that did not change were not written, so gaps can be longer. 0: none. */
+/* Returns the median time between samples; unchanged values are not written, so gaps can be longer. 0: unknown. */
 static int64_t typical_gap(const struct points *p)
 {
 	int64_t *gaps = calloc(p->count + 1, sizeof(*gaps)), gap = 0;
@@ -126,7 +126,7 @@ static int64_t typical_gap(const struct points *p)
 	return gap;
 }
 
-/* For how many readings the one at i stands. */
+/* Returns the number of samples that the one at i stands for. */
 static int steps_of(const struct points *p, size_t i, int64_t gap)
 {
 	int64_t ns = i ? p->items[i].ts_ns - p->items[i - 1].ts_ns : 0;
@@ -136,7 +136,7 @@ static int steps_of(const struct points *p, size_t i, int64_t gap)
 	return ns / gap > STEADY ? STEADY : (int)(ns / gap);
 }
 
-/* Hysteresis: up for each high reading, down for each low one; a region is from where it began to rise. */
+/* Hysteresis: up for each high sample, down for each low one; a region starts where the level began to rise. */
 static struct region find(const struct points *p)
 {
 	struct region best = { 0, 0 }, now = { 0, 0 };

@@ -1,4 +1,3 @@
-/* Functions that act together; see swarm.h. */
 #include "analyze/swarm.h"
 
 #include <errno.h>
@@ -7,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAJOR_MAX 200     /* functions that make swarms */
-#define MAJOR_SHARE 0.004 /* of all samples, at least */
+#define MAJOR_MAX 200     /* maximum functions that form swarms */
+#define MAJOR_SHARE 0.004 /* minimum share of all samples */
 #define MAJOR_SAMPLES 3
-#define MAJOR_ENOUGH 20 /* samples that make a profile, whatever their share */
+#define MAJOR_ENOUGH 20 /* number of samples that suffices for a profile, whatever the share */
 
-/* Samples are few: a stretch's neighbours count too. Then the length is 1. */
+/* Smooths over neighbouring intervals, since samples are few, and normalizes to length 1. */
 static void smooth(float *profile)
 {
 	float out[SWARM_PLACES];
@@ -103,7 +102,7 @@ static void link_majors(struct linkage *l)
 	}
 }
 
-/* The swarm of a major function whose profile is nearest. */
+/* Returns the swarm of the major function with the nearest profile. */
 static int nearest(const struct swarm_function *f, size_t majors, const float *profile)
 {
 	size_t best = 0;
@@ -128,7 +127,7 @@ static int number_swarms(struct swarm_function *f, size_t majors, const struct l
 		if (l->into[i] == (int)i)
 			f[i].swarm = swarms++;
 		else
-			f[i].swarm = f[l->into[i]].swarm; /* merged into an earlier one: it has its number */
+			f[i].swarm = f[l->into[i]].swarm; /* merged into an earlier one: use its number */
 	}
 	return swarms;
 }
@@ -161,7 +160,7 @@ int swarm_group(struct swarm_function *f, size_t count)
 	return swarms;
 }
 
-/* FNV-1a: the same on any machine. */
+/* FNV-1a: the same on every machine. */
 void swarm_id(char id[SWARM_ID_BYTES], const char *name)
 {
 	uint32_t h = 2166136261U;

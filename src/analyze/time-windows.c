@@ -1,4 +1,3 @@
-/* Windows of a run; see time-windows.h. */
 #include "analyze/time-windows.h"
 
 #include "base/cleanup.h"
@@ -11,16 +10,16 @@
 #define WINDOW_NS 100000000
 #define WINDOWS_MAX 100000
 
-/* A counter that only rises. */
+/* A monotonic counter. */
 struct windows_reading {
-	double value; /* the last */
-	double sum;   /* in the window */
+	double value; /* last value */
+	double sum;   /* within the window */
 	size_t window;
-	int8_t what; /* -1: no business of ours */
+	int8_t what; /* -1: ignored */
 	bool is_known;
 };
 
-/* Names that begin and end so; between them lies a number, or anything. */
+/* Prefix and suffix of counter names, with a number or any text between them. */
 static const struct {
 	const char *begin, *end;
 	bool is_number;
@@ -89,7 +88,7 @@ static int take(void *arg, unsigned worker, size_t block, const struct store_bat
 	return 0;
 }
 
-/* Devices: what of each window commands cover; the table is small beside others. */
+/* Devices: the part of each window that commands cover. The table is small compared to the others. */
 static int take_gpu(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct windows *w = arg;

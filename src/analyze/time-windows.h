@@ -1,14 +1,13 @@
 /*
- * windows: the run cut into windows of a tenth of a second, as SOFA does it, and
- * what the machine did in each: how busy the busiest CPU and the devices were,
- * and how many bytes went over the network and to disks. Private to analyze/.
+ * time-windows: the run divided into windows of 0.1 s, as in SOFA, and the activity of the machine in each: load of
+ * the busiest CPU and device, and bytes transferred over the network and by disks. Private to analyze/.
  */
 #ifndef SONDE_ANALYZE_TIME_WINDOWS_H
 #define SONDE_ANALYZE_TIME_WINDOWS_H
 
 #include "analyze/pass.h"
 
-/* The first four in nanoseconds, the largest of any CPU or device; the others in bytes, all of them together. */
+/* The first four are in ns, the maximum over CPUs or devices; the others are in bytes, the total. */
 enum windows_what {
 	WINDOWS_USR,
 	WINDOWS_SYS,
@@ -23,7 +22,7 @@ enum windows_what {
 struct windows {
 	size_t count;
 	int64_t width_ns;
-	bool is_known[WINDOWS_WHAT]; /* something tells it */
+	bool is_known[WINDOWS_WHAT]; /* it was recorded */
 	float (*values)[WINDOWS_WHAT];
 	/* private */
 	struct analyze *a;
@@ -33,13 +32,13 @@ struct windows {
 
 #define WINDOWS_INIT { 0 }
 
-/* Of what is looked at, which has a length. Release it whatever comes back. */
+/* Reads the windows of the analyzed range, which must not be empty. Release it in any case. */
 int windows_read(struct windows *w, struct analyze *a, struct sonde_err *err);
 void windows_release(struct windows *w);
 
-/* Pearson's; NaN when either never changes. */
+/* Pearson's; NaN if either is constant. */
 double windows_correlation(const struct windows *w, enum windows_what x, enum windows_what y);
-/* A quantile over the windows, a second; NaN when nothing tells it. -ENOMEM is NaN too. */
+/* A quantile over the windows, per second; NaN if not recorded or out of memory. */
 double windows_quantile(const struct windows *w, enum windows_what what, double p);
 
 #endif

@@ -1,4 +1,3 @@
-/* What stacks say about waits; see waits.h. */
 #include "analyze/waits.h"
 
 #include "calls/calls-find.h"
@@ -7,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Parts of names of functions, the surest first: the first row that any frame of a stack meets decides. */
+/* Parts of function names, most specific first: the first row that matches any frame of a stack decides. */
 static const struct {
 	const char *part;
 	enum wait_reason reason;
@@ -23,7 +22,7 @@ static const struct {
 	{ "mutex_lock_slowpath", WAIT_LOCK },
 	{ "flock_lock_inode", WAIT_LOCK },
 	{ "posix_lock_inode", WAIT_LOCK },
-	{ "PyThread_acquire_lock", WAIT_CONDITION }, /* its queues, joins and events wait so, and its locks seldom do */
+	{ "PyThread_acquire_lock", WAIT_CONDITION }, /* Python's queues, joins and events wait here, its locks rarely */
 	{ "pthread_cond_", WAIT_CONDITION },
 	{ "pthread_barrier", WAIT_CONDITION },
 	{ "pthread_clockjoin", WAIT_CONDITION },
@@ -37,7 +36,7 @@ static const struct {
 	{ "tcp_sendmsg", WAIT_NETWORK },
 	{ "sk_wait_data", WAIT_NETWORK },
 	{ "sk_stream_wait", WAIT_NETWORK },
-	{ "inet_csk_accept", WAIT_EVENT }, /* a server that nobody asks */
+	{ "inet_csk_accept", WAIT_EVENT }, /* an idle server */
 	{ "inet_csk_wait_for_connect", WAIT_EVENT },
 	{ "inet_stream_connect", WAIT_NETWORK },
 	{ "skb_wait_for_more_packets", WAIT_NETWORK },
@@ -78,8 +77,8 @@ static size_t meet(const char *function, size_t best)
 }
 
 /*
- * The call that a thread waits in, of stacks that end there: without frames of the kernel a read may be of a file, a
- * pipe or a socket, and is not reported.
+ * The call that a thread waits in, for stacks that end there: without kernel frames a read may be of a file, a pipe
+ * or a socket, and is not reported.
  */
 static enum wait_reason call_reason(const char *function)
 {
@@ -130,7 +129,7 @@ bool wait_is_fault(struct model_stacks *stacks, int64_t stack)
 							strstr(frames[i].function, "handle_mm_fault")))
 				return true;
 		if (count && !frames[count - 1].is_kernel)
-			return false; /* the kernel is the innermost part */
+			return false; /* kernel frames are innermost */
 	}
 	return false;
 }

@@ -1,9 +1,6 @@
 /*
- * arena: a chain of zeroed blocks; see arena.h.
- *
- * `last` is the block that small pieces come from and `used_bytes` its fill. A
- * piece too large to share a block gets one of its own, linked behind `last` so
- * that the rest of `last` stays in use.
+ * `last` is the block that allocations come from and `used_bytes` its fill. An allocation too large to share a block
+ * gets its own block, linked behind `last`, so that the rest of `last` stays in use.
  */
 #include "base/arena.h"
 
@@ -62,7 +59,7 @@ static void *alloc_alone(struct arena *a, size_t n)
 	return block->data;
 }
 
-/* Blocks double, so a small arena stays small and a large one makes few calls. */
+/* Block sizes double: a small arena stays small, and a large one calls malloc rarely. */
 static int add_block(struct arena *a)
 {
 	size_t size = a->last ? a->last->size * 2 : BLOCK_MIN;

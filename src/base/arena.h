@@ -1,8 +1,8 @@
 /*
- * arena: memory with one lifetime (a run opened, a request, a report).
+ * arena: memory with one lifetime (an open run, a request, a report).
  *
- * Pieces are never freed one by one; arena_release frees all. Pointers stay
- * valid until then. Out of memory returns NULL.
+ * Allocations are not freed individually; arena_release frees all of them. Pointers stay valid until then. Functions
+ * return NULL if out of memory.
  */
 #ifndef SONDE_BASE_ARENA_H
 #define SONDE_BASE_ARENA_H
@@ -19,9 +19,9 @@ struct arena {
 
 void arena_init(struct arena *a);
 void arena_release(struct arena *a);
-/* n zeroed bytes, aligned to 16. */
+/* Returns n zeroed bytes, aligned to 16. */
 void *arena_alloc(struct arena *a, size_t n);
-/* The n bytes and a '\0'. */
+/* Returns a copy of the n bytes, terminated with '\0'. */
 char *arena_copy(struct arena *a, const void *bytes, size_t n);
 char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

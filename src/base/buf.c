@@ -1,9 +1,6 @@
 /*
- * buf: a growable byte buffer; see buf.h.
- *
- * `cap` counts the bytes that fit before the '\0', so cap + 1 bytes are
- * allocated. cap 0 means that data is the shared buf_empty, which nobody
- * writes to. Capacity doubles, so appending is linear in the bytes appended.
+ * `cap` counts the bytes that fit before the '\0', so cap + 1 bytes are allocated. cap 0 means that data is the
+ * shared buf_empty, which is never written. Capacity doubles, so appending is linear in the bytes appended.
  */
 #include "base/buf.h"
 
@@ -63,7 +60,7 @@ static size_t next_cap(const struct buf *b, size_t need)
 	return cap < b->max ? cap : b->max;
 }
 
-/* After the first failure nothing fits any more, so that the text has no holes. */
+/* Appends after the first failure are dropped too, so that the text has no holes. */
 bool buf_reserve(struct buf *b, size_t n)
 {
 	char *data;
@@ -130,7 +127,7 @@ void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
 	va_list again;
 	int n;
 
-	/* Mostly the text fits in the room that is there and is formatted once. */
+	/* The text usually fits in the available capacity and is formatted once. */
 	va_copy(again, ap);
 	n = vsnprintf(b->cap ? b->data + b->len : NULL, b->cap ? b->cap - b->len + 1 : 0, fmt, again);
 	va_end(again);

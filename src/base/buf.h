@@ -1,11 +1,9 @@
 /*
  * buf: a growable byte buffer that is always a C string.
  *
- * Invariants: `data` is never NULL after buf_init, data[len] is '\0', and len
- * never passes `max`. Growth beyond `max` or out of memory sets `is_failed` and
- * drops the bytes and all that come after them, so that what is there has no
- * holes; callers may append freely and look once at the end (buf_error). A
- * buffer is bytes: it knows no encodings.
+ * Invariants: `data` is never NULL after buf_init, data[len] is '\0', and len never exceeds `max`. Growing beyond
+ * `max` or running out of memory sets `is_failed` and drops these bytes and all later ones, so that the contents have
+ * no holes. Callers may append freely and check once at the end (buf_error). A buffer holds bytes, in any encoding.
  */
 #ifndef SONDE_BASE_BUF_H
 #define SONDE_BASE_BUF_H
@@ -30,22 +28,22 @@ extern char buf_empty[];
 
 void buf_init(struct buf *b, size_t max); /* max 0: BUF_MAX_DEFAULT */
 void buf_release(struct buf *b);          /* contents freed, reusable as after init */
-void buf_reset(struct buf *b);            /* length 0, memory kept, failure forgotten */
-char *buf_take(struct buf *b);            /* hand the malloc'ed string to the caller; b as after init */
-int buf_error(const struct buf *b);       /* 0, or -ENOMEM when an append was dropped */
+void buf_reset(struct buf *b);            /* length 0; keeps the memory, clears the failure */
+char *buf_take(struct buf *b);            /* transfers the malloc'ed string to the caller; b is as after init */
+int buf_error(const struct buf *b);       /* 0, or -ENOMEM if an append was dropped */
 
 void buf_add(struct buf *b, const void *bytes, size_t n);
 void buf_adds(struct buf *b, const char *text);
 void buf_addc(struct buf *b, char c);
-/* As text of an HTML page or the value of an attribute in double quotes. NULL: nothing. */
+/* Appends text escaped for HTML text and double-quoted attribute values. NULL appends nothing. */
 void buf_add_html(struct buf *b, const char *text);
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vaddf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
-/* Make sure that n more bytes fit; false, and a failure, when they do not. */
+/* Makes room for n more bytes; returns false and sets the failure if they do not fit. */
 bool buf_reserve(struct buf *b, size_t n);
-/* Room for n more bytes at data+len, zeroed, or NULL; the caller adds to len what it used. */
+/* Returns n zeroed bytes at data+len, or NULL; the caller adds the bytes it used to len. */
 char *buf_room(struct buf *b, size_t n);
-/* After buf_reserve and writing at data+len: the text goes to here now. */
+/* After buf_reserve and writing at data+len: sets the end of the text. */
 void buf_set_end(struct buf *b, char *end);
 
 #endif

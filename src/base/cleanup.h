@@ -4,9 +4,8 @@
  *	CLEANUP(buf_release) struct buf text = BUF_INIT;
  *	CLEANUP(cleanup_fd) int fd = open(...);
  *
- * Any S_release(struct S *) fits as it is; the helpers here are for what has no
- * such function. To hand a resource on, return it and leave a harmless value in
- * its place (-1, NULL). errno survives.
+ * Any S_release(struct S *) can be used directly; the helpers here are for types without such a function. To transfer
+ * a resource to the caller, return it and set the variable to a harmless value (-1, NULL). errno is preserved.
  */
 #ifndef SONDE_BASE_CLEANUP_H
 #define SONDE_BASE_CLEANUP_H

@@ -1,9 +1,6 @@
 /*
- * clock: CLOCK_MONOTONIC, CPU ticks, and the line between them; see clock.h.
- *
- * Conversion works on differences to the nearest pair, which are small enough
- * for a double to hold exactly; ticks may come from hostile memory, so results
- * saturate instead of overflowing.
+ * Conversion works on differences to the nearest pair, which are small enough for a double to hold exactly. Ticks may
+ * come from untrusted memory, so results saturate instead of overflowing.
  */
 #include "base/clock.h"
 
@@ -59,7 +56,7 @@ static bool cpu_says_invariant(void)
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
 }
 
-/* A clock source file holds names between blanks. */
+/* A clocksource file holds names separated by blanks. */
 static bool lists_tsc(const char *text)
 {
 	const char *at = text;
@@ -73,9 +70,8 @@ static bool lists_tsc(const char *text)
 }
 
 /*
- * The kernel keeps time by the TSC, or would: virtual machines prefer the
- * host's clock though their TSC is good. It stops offering a TSC it caught
- * drifting. Where sysfs is not to be seen the processor's word has to do.
+ * The kernel uses the TSC as its clock source, or offers it: virtual machines prefer the host's clock even if their
+ * TSC is good. The kernel stops offering a TSC that drifts. Without sysfs, the CPUID flag decides.
  */
 static bool look_at_ticks(void)
 {
@@ -148,7 +144,7 @@ int tick_line_add(struct tick_line *l, uint64_t ticks, int64_t mono_ns)
 	return 0;
 }
 
-/* One reading: the ticks lie somewhere between two looks at the clock. */
+/* One reading: the ticks lie between two readings of the clock. */
 static int64_t read_pair(struct tick_pair *pair)
 {
 	int64_t before = clock_mono_ns();
@@ -179,7 +175,7 @@ int tick_line_sample(struct tick_line *l)
 	return tick_line_add(l, best.ticks, best.mono_ns);
 }
 
-/* The piece [i, i+1] that holds ticks, or the first or last one. */
+/* Returns the segment [i, i+1] that holds ticks, or the first or last one. */
 static size_t find_piece(const struct tick_line *l, uint64_t ticks)
 {
 	size_t low = 0, high = l->count - 2;
@@ -195,7 +191,8 @@ static size_t find_piece(const struct tick_line *l, uint64_t ticks)
 	return low;
 }
 
-/* Events come nearly in order: the piece of the last one mostly serves the next. The last piece has no end. */
+/* Events come nearly in order, so the segment of the last event usually holds the next. The last segment is
+ * unbounded. */
 static bool is_in_piece(const struct tick_line *l, uint64_t ticks)
 {
 	return l->count == l->hint_count && l->pairs[l->hint].ticks <= ticks &&

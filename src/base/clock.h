@@ -1,11 +1,9 @@
 /*
- * clock: the one clock (CLOCK_MONOTONIC nanoseconds), its wall anchor, and the
- * conversion of CPU ticks to it.
+ * clock: the one clock (CLOCK_MONOTONIC nanoseconds), its wall-clock anchor, and the conversion of CPU ticks to it.
  *
- * A tick_line holds (ticks, monotonic) pairs in rising order and converts
- * piecewise linearly between them, beyond the ends with the slope of the nearest
- * piece. `error_ns` is the widest uncertainty of a sampled pair: half the time
- * that reading both clocks took.
+ * A tick_line holds (ticks, monotonic) pairs in rising order. It interpolates linearly between them and extrapolates
+ * beyond the ends with the slope of the nearest segment. `error_ns` is the largest uncertainty of a sampled pair:
+ * half the time that reading both clocks took.
  */
 #ifndef SONDE_BASE_CLOCK_H
 #define SONDE_BASE_CLOCK_H
@@ -18,8 +16,8 @@ int64_t clock_mono_ns(void);
 int64_t clock_real_ns(void);
 int64_t clock_cpu_ns(void); /* CPU time of this process */
 
-bool clock_ticks_are_constant(void); /* an invariant TSC that the kernel trusts */
-uint64_t clock_ticks(void);          /* rdtsc; CLOCK_MONOTONIC ns where there is none */
+bool clock_ticks_are_constant(void); /* there is an invariant TSC that the kernel trusts */
+uint64_t clock_ticks(void);          /* rdtsc; CLOCK_MONOTONIC ns without a TSC */
 
 struct tick_pair {
 	uint64_t ticks;
@@ -32,7 +30,7 @@ struct tick_line {
 	double error_ns;
 	/* private */
 	size_t cap;
-	size_t hint;       /* piece of the last conversion, */
+	size_t hint;       /* segment of the last conversion, */
 	size_t hint_count; /* pairs at that time, */
 	double slope;      /* and its slope */
 };
@@ -40,8 +38,8 @@ struct tick_line {
 #define TICK_LINE_INIT { 0 }
 
 int tick_line_add(struct tick_line *l, uint64_t ticks, int64_t mono_ns); /* ignores pairs that do not rise */
-int tick_line_sample(struct tick_line *l); /* read both clocks now and add the tightest of a few tries */
-int64_t tick_line_ns(struct tick_line *l, uint64_t ticks); /* fewer than two pairs: ticks taken as ns */
+int tick_line_sample(struct tick_line *l); /* reads both clocks now and adds the tightest of a few attempts */
+int64_t tick_line_ns(struct tick_line *l, uint64_t ticks); /* with fewer than two pairs, ticks are ns */
 void tick_line_release(struct tick_line *l);
 
 #endif

@@ -1,12 +1,11 @@
-/* Clocks of other hosts; see clockfit.h. */
 #include "base/clockfit.h"
 
 #include <errno.h>
 
-#define STRETCHES 32 /* of time, each with its fastest ping */
+#define STRETCHES 32 /* intervals of time; the fastest ping of each counts */
 
 struct knot {
-	double t_ns, diff_ns; /* since the first ping; beyond the first difference */
+	double t_ns, diff_ns; /* since the first ping; relative to the first difference */
 	double half_ns;       /* of the round trip */
 };
 
@@ -42,7 +41,7 @@ struct line {
 	double t_ns, diff_ns, drift, bound_ns;
 };
 
-/* Least squares, the faster a ping the more it weighs; without drift when told so. */
+/* Weighted least squares; faster pings weigh more. Without has_drift, the slope is 0. */
 static struct line lay(const struct knot *knots, size_t n, int has_drift)
 {
 	double w = 0, t = 0, d = 0, tt = 0, td = 0;

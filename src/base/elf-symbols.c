@@ -1,4 +1,3 @@
-/* Symbol tables of ELF files; see elf-symbols.h. */
 #include "base/elf-symbols.h"
 
 #include <elf.h>

@@ -1,9 +1,9 @@
 /*
- * elffile: the functions that a 64-bit ELF file in memory names.
+ * elf-symbols: the function symbols of a 64-bit ELF file in memory.
  *
- * The file may be anybody's and anything: every offset is checked, nothing is believed to be aligned, and a table
- * that does not fit is no table. No memory, no system calls, no state in the thread: it is used inside other people's
- * programs. The bytes stay the caller's and must stay as long as names are used.
+ * The file is untrusted: every offset is checked, no alignment is assumed, and a table that does not fit is ignored.
+ * These functions run inside traced programs: no allocation, no system calls, no thread-local state. The bytes belong
+ * to the caller and must stay valid while names are used.
  */
 #ifndef SONDE_BASE_ELF_SYMBOLS_H
 #define SONDE_BASE_ELF_SYMBOLS_H
@@ -20,14 +20,14 @@ struct elf_symbols {
 };
 
 struct elf_function {
-	uint64_t at, end; /* addresses as the file has them; equal when its size is unknown */
+	uint64_t at, end; /* addresses as in the file; equal if the size is unknown */
 	const char *name;
 };
 
-/* .symtab, which has the static functions too; else .dynsym, which a stripped file still has. False: neither. */
+/* Finds .symtab, which includes static functions; else .dynsym, which stripped files keep. False if neither exists. */
 bool elf_symbols(const void *file, size_t bytes, struct elf_symbols *out);
 
-/* Symbol number i, when it is a function with a place. */
+/* Reads symbol i; false unless it is a function with an address. */
 bool elf_function(const struct elf_symbols *s, size_t i, struct elf_function *out);
 
 #endif

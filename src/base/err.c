@@ -1,16 +1,11 @@
-/*
- * err: one sentence and one hint in fixed storage; see err.h.
- *
- * Text that does not fit is cut, never refused: a failure must always be able
- * to say something.
- */
+/* Text that does not fit is truncated: an error report never fails. */
 #include "base/err.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* snprintf for messages: cutting is fine, so its result is of no interest. */
+/* snprintf for messages: truncation is fine, so its result is ignored. */
 static void say(char *place, size_t size, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 
 static void say(char *place, size_t size, const char *fmt, va_list ap)

@@ -1,8 +1,6 @@
 /*
- * fs: whole files, directories and the path rules; see fs.h.
- *
- * Every descriptor is close-on-exec. Nothing here follows a symbolic link in
- * the last component of a path that it writes or removes.
+ * Every descriptor is close-on-exec. No function here follows a symbolic link in the last component of a path that it
+ * writes or removes.
  */
 #include "base/fs.h"
 
@@ -21,13 +19,13 @@
 
 enum { READ_STEP = 65536, TEMP_TRIES = 100 };
 
-/* Read to the end: sizes are not to be trusted (/proc says 0, files grow). */
+/* Reads to end of file: st_size is unreliable (0 in /proc, files grow). */
 static int read_rest(int fd, size_t max, struct buf *out)
 {
 	size_t left = max;
 
 	for (;;) {
-		size_t step = left < READ_STEP ? left + 1 : READ_STEP; /* one byte more tells "full" from "too long" */
+		size_t step = left < READ_STEP ? left + 1 : READ_STEP; /* one more byte: "full" or "too long" */
 		char *room = buf_room(out, step);
 		ssize_t n = room ? read(fd, room, step) : -1;
 
@@ -99,7 +97,7 @@ int fs_write_all(int fd, const void *bytes, size_t n)
 	return 0;
 }
 
-/* A new file beside path; name gets its path. */
+/* Creates a temporary file in the directory of path; name receives its path. */
 static int open_temp(int dirfd, const char *path, struct buf *name)
 {
 	static unsigned counter;
@@ -120,7 +118,7 @@ static int open_temp(int dirfd, const char *path, struct buf *name)
 	return -EEXIST;
 }
 
-/* Not fsync'ed: the promise is to readers and to a writer that is killed, not to a power cut. */
+/* Not fsync'ed: the file is atomic for readers and if the writer is killed, not across a power failure. */
 static int write_and_rename(int fd, int dirfd, const char *temp, const char *path, const void *bytes, size_t n)
 {
 	int rc = fs_write_all(fd, bytes, n);
@@ -165,7 +163,7 @@ int fs_write_output(const char *path, const void *bytes, size_t n, struct sonde_
 	return rc < 0 ? err_sys(err, -rc, "cannot write '%s'", path) : 0;
 }
 
-/* An existing directory is fine, whatever mkdir says first (EEXIST, EROFS, EACCES of an automounter). */
+/* An existing directory is success, whatever errno mkdir reports first (EEXIST, EROFS, EACCES of an automounter). */
 static int mkdir_one(const char *path, mode_t mode)
 {
 	struct stat st;
@@ -205,7 +203,7 @@ static bool is_dot(const char *name)
 	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* Empty the directory behind fd and close it; goes on after a failure, returns the first. */
+/* Empties the directory behind fd and closes it; continues after a failure and returns the first one. */
 static int remove_contents(int fd)
 {
 	const struct dirent *entry;
@@ -220,7 +218,7 @@ static int remove_contents(int fd)
 	while ((entry = readdir(dir))) {
 		int rc = is_dot(entry->d_name) ? 0 : remove_entry(fd, entry->d_name);
 
-		if (first == 0 && rc != -ENOENT) /* somebody else was faster: gone is gone */
+		if (first == 0 && rc != -ENOENT) /* another process removed it first */
 			first = rc;
 	}
 	closedir(dir);
@@ -249,7 +247,7 @@ int fs_remove_tree(int dirfd, const char *path)
 	return remove_entry(dirfd, path);
 }
 
-/* Cut "/tail" off the end of path, if it ends so. */
+/* Returns 0 if path is executable and not a directory, else the errno that exec would set. */
 static int check_program_file(const char *path)
 {
 	struct stat st;

@@ -1,10 +1,7 @@
 /*
- * json: a writer that keeps the grammar for its caller; see json.h.
- *
- * Every value passes through value_begin, which owns commas, newlines and the
- * key rule; level 0 is the top, where further values start a new line (JSON
- * Lines). Real numbers rely on the C locale's decimal point, which no main of
- * ours changes.
+ * Every value passes through value_begin, which handles commas, newlines and the key rule. Level 0 is the top, where
+ * further values start a new line (JSON Lines). Real numbers rely on the C locale's decimal point; no main changes
+ * the locale.
  */
 #include "base/json.h"
 
@@ -26,7 +23,7 @@ static void new_line(struct json *j)
 		buf_add(j->out, "  ", 2);
 }
 
-/* What stands between this item and the one before it. */
+/* Writes the separator between this item and the previous one. */
 static void item_begin(struct json *j)
 {
 	bool has_items = j->has_items[j->depth];
@@ -89,8 +86,8 @@ static bool is_tail(unsigned char c)
 }
 
 /*
- * Bytes of the UTF-8 character at p (n bytes left), or 0 when there is none:
- * overlong forms, surrogates and values beyond U+10FFFF are none (RFC 3629).
+ * Returns the length of the UTF-8 character at p (n bytes left), or 0 if it is invalid: overlong forms, surrogates
+ * and values beyond U+10FFFF are invalid (RFC 3629).
  */
 size_t json_utf8_length(const unsigned char *p, size_t n)
 {

@@ -1,11 +1,9 @@
 /*
  * json: a writer that cannot produce invalid JSON.
  *
- * It writes into a buf, places commas and quotes itself, and escapes every
- * string: bytes that are not UTF-8 become U+FFFD. NaN and infinities become
- * null. A value inside an object needs a key before it; misuse is an assertion.
- * Several values at the top are JSON Lines.
- * Reading small documents is jansson's work, reading traces exchange/'s.
+ * It writes into a buf, places commas and quotes itself, and escapes every string: bytes that are not UTF-8 become
+ * U+FFFD. NaN and infinities become null. A value inside an object needs a key before it; misuse is an assertion.
+ * Several values at the top are JSON Lines. Small documents are read with jansson, traces by exchange/.
  */
 #ifndef SONDE_BASE_JSON_H
 #define SONDE_BASE_JSON_H
@@ -16,9 +14,8 @@
 #include <stdint.h>
 
 /*
- * jansson owns these four names where programs are linked; ours get others
- * there, so that one program can hold both. A file that writes with this and
- * reads with jansson includes jansson.h before this header.
+ * jansson exports these four names too; renaming ours lets one program link both. A file that uses this writer and
+ * jansson includes jansson.h before this header.
  */
 #define json_object sonde_json_object
 #define json_array sonde_json_array
@@ -29,7 +26,7 @@
 
 struct json {
 	struct buf *out;
-	bool is_pretty; /* newlines and two spaces a level */
+	bool is_pretty; /* newlines, and two spaces per level */
 	/* private */
 	unsigned depth;
 	bool has_items[JSON_DEPTH_MAX];
@@ -46,11 +43,11 @@ void json_str(struct json *j, const char *text); /* NULL: null */
 void json_strn(struct json *j, const char *text, size_t n);
 void json_int(struct json *j, int64_t v);
 void json_uint(struct json *j, uint64_t v);
-void json_real(struct json *j, double v); /* shortest text that reads back the same */
+void json_real(struct json *j, double v); /* shortest text that reads back as the same number */
 void json_bool(struct json *j, bool v);
 void json_null(struct json *j);
-void json_raw(struct json *j, const char *text, size_t n); /* text is already one JSON value */
-/* Bytes of the UTF-8 character at p, where n are left; 0 when there is none. */
+void json_raw(struct json *j, const char *text, size_t n); /* text is one valid JSON value */
+/* Length of the UTF-8 character at p, where n bytes are left; 0 if it is invalid. */
 size_t json_utf8_length(const unsigned char *p, size_t n);
 
 /* key and value in one call */

@@ -1,11 +1,9 @@
 /*
- * map: a dense array of entries in insertion order and a table of their numbers; see map.h.
+ * A dense array of entries in insertion order and a hash table of their indexes.
  *
- * slots[] is a power of two of entry numbers plus one (0: free), probed
- * linearly and at most half full, so a probe always ends. Entries keep their
- * hash: growing the table never looks at keys. Keys live in an arena and never
- * move. The hash folds 64x64-bit products of the key and two secret words, as
- * the wyhash family does.
+ * slots[] is a power of two of entry indexes plus one (0: free), probed linearly and at most half full, so a probe
+ * always ends. Entries store their hash: growing the table never reads keys. Keys are in an arena and never move. The
+ * hash folds 64x64-bit products of the key and two secret words, like the wyhash family.
  */
 #include "base/map.h"
 
@@ -36,7 +34,7 @@ static pthread_once_t secret_once = PTHREAD_ONCE_INIT;
 
 static void secret_make(void)
 {
-	/* Early in boot there may be no randomness yet; then addresses and time have to do. */
+	/* Early in boot getrandom may fail; addresses and time are the fallback seed. */
 	if (getrandom(secret, sizeof(secret), GRND_NONBLOCK) != (ssize_t)sizeof(secret)) {
 		secret[0] = (uint64_t)clock_mono_ns() * 0x9e3779b97f4a7c15u;
 		secret[1] = (uint64_t)(uintptr_t)&secret_once ^ (uint64_t)clock_real_ns() << 20;
@@ -74,7 +72,7 @@ static uint64_t hash_bytes(const void *key, size_t len)
 	return fold(h ^ secret[0], 0xd6e8feb86659fd93u ^ len);
 }
 
-/* The slot that holds key, or the free one where it belongs. */
+/* Returns the slot that holds key, or the free slot for it. */
 static uint32_t *find(const struct map *m, uint64_t hash, const void *key, size_t len)
 {
 	size_t i = hash & m->slot_mask;
@@ -127,7 +125,7 @@ static int grow_entries(struct map *m)
 	return 0;
 }
 
-/* Room for one entry more in every part, so that adding it cannot fail half-way. */
+/* Makes room for one more entry in every array, so that adding it cannot fail half-way. */
 static int make_room(struct map *m)
 {
 	if (m->count >= ENTRIES_MAX)

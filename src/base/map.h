@@ -1,10 +1,9 @@
 /*
  * map: byte strings (or 64-bit integers) to 64-bit values; open addressing, no removal.
  *
- * Keys are copied, end in a '\0' of their own, and stay in place until
- * map_release. An integer key is its eight bytes. Iteration order is insertion
- * order, so output made from a map is stable. Seeded per process: hostile keys
- * cannot choose their bucket.
+ * Keys are copied, terminated with '\0', and stay in place until map_release. An integer key is its eight bytes.
+ * Iteration order is insertion order, so output generated from a map is stable. The hash is seeded per process
+ * against hostile keys.
  */
 #ifndef SONDE_BASE_MAP_H
 #define SONDE_BASE_MAP_H
@@ -26,8 +25,8 @@ struct map {
 #define MAP_INIT { 0 }
 
 void map_release(struct map *m);
-/* The value's place for key, made with value 0 when absent (is_new says so); NULL when out of memory.
- * The pointer is valid until the next map_put. */
+/* Returns a pointer to the value of key, inserted as 0 if absent (is_new is set); NULL if out of memory. The pointer
+ * is valid until the next map_put. */
 uint64_t *map_put(struct map *m, const void *key, size_t len, bool *is_new);
 uint64_t *map_get(const struct map *m, const void *key, size_t len); /* NULL when absent */
 uint64_t *map_put_int(struct map *m, uint64_t key, bool *is_new);

@@ -1,4 +1,3 @@
-/* Reading headers; see packet.h. */
 #include "base/packet.h"
 
 #include <netinet/in.h>
@@ -9,11 +8,11 @@
 #define UDP_BYTES 8
 #define TCP_BYTES 20
 #define PORTS_BYTES 4
-#define TCP_NUMBERS_BYTES 14 /* up to the flags */
+#define TCP_NUMBERS_BYTES 14 /* through the flags */
 #define LATER_FRAGMENT_V4 0x1fff
 #define LATER_FRAGMENT_V6 0xfff8
 
-/* Bytes that are left to look at, and how many were before them. */
+/* Unparsed bytes, and the number of bytes before them. */
 struct rest {
 	const uint8_t *at;
 	size_t n, used;
@@ -37,7 +36,7 @@ static uint32_t get32(const uint8_t *at)
 	return (uint32_t)get16(at) << 16 | get16(at + 2);
 }
 
-/* header: of TCP or UDP; 0: its length is unknown. */
+/* header: length of the TCP or UDP header, 0 if unknown. */
 static void take_payload(struct packet *p, const struct rest *r, size_t header)
 {
 	p->has_payload = header && p->bytes >= r->used + header;
@@ -75,7 +74,7 @@ static bool parse_v4(struct packet *p, struct rest *r, uint32_t whole)
 	if (r->n < V4_BYTES || header < V4_BYTES)
 		return false;
 	uint32_t said = get16(r->at + 2);
-	p->bytes = said >= header && said <= whole ? said : whole; /* 0: longer than it can say */
+	p->bytes = said >= header && said <= whole ? said : whole; /* 0: longer than the length field can hold */
 	p->protocol = r->at[9];
 	memcpy(p->from.address, r->at + 12, 4);
 	memcpy(p->to.address, r->at + 16, 4);
@@ -86,7 +85,8 @@ static bool parse_v4(struct packet *p, struct rest *r, uint32_t whole)
 	return true;
 }
 
-/* Bytes of an extension; 0: the protocol is none. Its length is in its second byte, of fragments it is fixed. */
+/* Returns the length of an extension header, 0 if the protocol is not an extension. The length is in the second byte;
+ * for fragments it is fixed. */
 static size_t extension_bytes(uint8_t protocol, const uint8_t *at)
 {
 	switch (protocol) {

@@ -1,4 +1,3 @@
-/* See proc-maps.h. */
 #include "base/proc-maps.h"
 
 #include "base/buf.h"

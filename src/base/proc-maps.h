@@ -1,4 +1,4 @@
-/* maps: which files a process has mapped, as /proc tells: who has a file, whatever namespace its number is of. */
+/* proc-maps: whether a process has mapped a file, from /proc/PID/maps; independent of PID namespaces. */
 #ifndef SONDE_BASE_PROC_MAPS_H
 #define SONDE_BASE_PROC_MAPS_H
 
@@ -7,8 +7,9 @@
 #include <sys/types.h>
 
 /*
- * 1: it has this file; 0: not; negative errno: that cannot be told, or there is no such process. `name`, the last part
- * of its path, is looked at where the device is another: some file systems tell stat one and maps another. NULL: not.
+ * 1: the process maps this file; 0: it does not; -errno if this is unknown or the process does not exist. `name`, the
+ * last component of the path, is compared if the device differs, since some file systems report different devices in
+ * stat and maps. NULL: not compared.
  */
 int maps_have(pid_t pid, const struct stat *file, const char *name);
 

@@ -1,4 +1,3 @@
-/* SHA-256; see sha256.h. */
 #include "base/sha256.h"
 
 #include "base/cleanup.h"

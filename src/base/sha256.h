@@ -1,6 +1,4 @@
-/*
- * sha256: the digest that people publish with their files (FIPS 180-4).
- */
+/* sha256: SHA-256 digests (FIPS 180-4). */
 #ifndef SONDE_BASE_SHA256_H
 #define SONDE_BASE_SHA256_H
 
@@ -19,8 +17,8 @@ struct sha256 {
 
 void sha256_init(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *bytes, size_t n);
-void sha256_text(struct sha256 *s, char text[SHA256_TEXT_BYTES]); /* ends it */
-/* Of a regular file, however long. */
+void sha256_text(struct sha256 *s, char text[SHA256_TEXT_BYTES]); /* finishes the digest */
+/* Digest of a regular file of any size. */
 int sha256_file(const char *path, char text[SHA256_TEXT_BYTES], struct sonde_err *err);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * words: splitting and quoting by the rules of POSIX sh, and "did you mean"; see shell-words.h.
+ * Splitting and quoting by the rules of POSIX sh, and "did you mean".
  *
- * The splitter copies into one block as long as the text: unquoting never
- * lengthens it, and each word's '\0' takes the place of a blank or quote. It
- * refuses rather than guesses: whatever a shell would act on is an error.
+ * The splitter copies into one block as long as the text: unquoting never lengthens it, and each word's '\0' replaces
+ * a blank or quote. Anything that a shell would expand or act on is an error.
  */
 #include "base/shell-words.h"
 
@@ -86,7 +85,7 @@ static bool is_blank_or_end(char c)
 	return !c || c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Would a shell act on this unquoted character here? */
+/* Would a shell act on this unquoted character? */
 static bool is_active(const struct splitter *s)
 {
 	char c = *s->at;
@@ -96,7 +95,7 @@ static bool is_active(const struct splitter *s)
 		return is_start;
 	if (c == '!')
 		return is_start && s->is_first && is_blank_or_end(s->at[1]);
-	if (c == '[') /* alone it is the name of a command */
+	if (c == '[') /* a single '[' is a command name */
 		return !(is_start && is_blank_or_end(s->at[1]));
 	return strchr("$`*?;|&<>()", c) != NULL;
 }
@@ -197,7 +196,7 @@ static bool is_plain(const char *word)
 	return *word && !word[strspn(word, plain)];
 }
 
-/* Words that mean something else to a shell at the start of a command. */
+/* Words that a shell interprets at the start of a command. */
 static bool is_reserved(const char *word)
 {
 	static const char *const reserved[] = { "case", "do", "done", "elif", "else", "esac", "fi", "for", "function",
@@ -284,7 +283,7 @@ const char *words_nearest(const char *typed, const char *const *candidates)
 
 		if (strlen(*candidates) > NEAREST_LENGTH_MAX)
 			continue;
-		/* A word broken off is as good as one slip. */
+		/* An abbreviated word counts as one edit. */
 		d = strncmp(*candidates, typed, len) ? distance(typed, *candidates) : 1;
 		if (d < best) {
 			best = d;

@@ -21,7 +21,7 @@ static int open_locked(const char *path)
 	return fd;
 }
 
-/* Is it still where it was when it was locked? */
+/* Does the path still refer to the locked directory? */
 static bool is_there(const struct tempdir *t)
 {
 	struct stat ours, there;
@@ -33,7 +33,7 @@ static bool is_there(const struct tempdir *t)
 int tempdir_make(struct tempdir *t, const char *name, struct sonde_err *err)
 {
 	t->lock = -1;
-	do { /* until it is not swept away between being made and being locked */
+	do { /* retry if another process removed it between mkdtemp and the lock */
 		int rc = fs_temp_dir(t->path, name, err);
 
 		if (t->lock >= 0)

@@ -1,9 +1,9 @@
 /*
- * barrier: the shared-memory barrier that the original's JVM agent waits at, under its name.
+ * barrier: the shared-memory barrier at which duetbench's JVM agent waits, under the agent's name for it.
  *
- * /dev/shm/java-ubench-agent<name> holds a process-shared pthread_barrier_t for two. The agent waits without a limit:
- * when a side dies the other would hang until its time is up, so whoever watches the sides lets somebody stand in
- * for the dead one. The layout is that of glibc on this architecture, in which the agent was built too.
+ * /dev/shm/java-ubench-agent<name> holds a process-shared pthread_barrier_t for two. The agent waits without a
+ * timeout: if a side dies, the other would hang until its deadline, so the process that monitors the sides starts a
+ * stand-in for the dead one. The layout is glibc's on this architecture, for which the agent was built too.
  */
 #ifndef SONDE_DUET_BARRIER_H
 #define SONDE_DUET_BARRIER_H
@@ -13,10 +13,10 @@
 #include <sys/types.h>
 
 #define DUET_BARRIER_PREFIX "java-ubench-agent"
-#define DUET_BARRIER_SUITE "syncduet." /* names of those of suites: then a process number and a point */
+#define DUET_BARRIER_SUITE "syncduet." /* name prefix of the barriers of suites, followed by a PID and a dot */
 
 struct duet_barrier {
-	char name[256]; /* as the agent is told, without the prefix */
+	char name[256]; /* as passed to the agent, without the prefix */
 	/* private */
 	void *memory;
 	pid_t stand_in;
@@ -24,13 +24,13 @@ struct duet_barrier {
 
 #define DUET_BARRIER_INIT { .memory = NULL }
 
-/* Make it; -EEXIST when there is one of that name. */
+/* Creates the barrier; -EEXIST if one of that name exists. */
 int duet_barrier_open(struct duet_barrier *b, const char *name, struct sonde_err *err);
-/* From now on a process of ours arrives in the place of a side that is gone. Fine to call twice. */
+/* Starts a child process that arrives instead of a side that has exited. May be called twice. */
 int duet_barrier_stand_in(struct duet_barrier *b, struct sonde_err *err);
-/* Those of suites whose sonde was killed. */
+/* Removes the barriers of suites after sonde was killed. */
 void duet_barrier_remove_left(void);
-/* Gone, with its name and whoever stands in. */
+/* Removes the barrier, its name and the stand-in. */
 void duet_barrier_release(struct duet_barrier *b);
 
 #endif

@@ -1,10 +1,10 @@
-/* What the parts of compare share. */
+/* compare-private: shared by the parts of compare. */
 #ifndef SONDE_DUET_COMPARE_PRIVATE_H
 #define SONDE_DUET_COMPARE_PRIVATE_H
 
 #include "duet/compare.h"
 
-/* Iterations a process makes in a run where they come from inside it: enough to see it warm up. */
+/* Iterations per process in a run if they come from inside the program: enough to see the warm-up. */
 enum { DUET_OWN_ITERATIONS = 20 };
 
 struct comparison {
@@ -13,12 +13,12 @@ struct comparison {
 	struct duet_result *out;
 	struct sonde_err *err;
 	int64_t begin_ns;
-	double turn_ns;  /* of the design in force */
-	double quick_ns; /* the quickest of its turns so far: as many as the budget may hold are planned for */
+	double turn_ns;  /* of the current design */
+	double quick_ns; /* the quickest turn so far: the plan has as many of these as fit the budget */
 	struct stats_sequential sequence;
 };
 
-/* One run of the plan; on failure there is nothing to release. */
+/* Executes one run of the plan; on failure there is nothing to release. */
 int compare_run(struct comparison *c, struct duet_plan *plan, bool is_aa, struct duet_run *run);
 void compare_plan(const struct comparison *c, struct duet_plan *plan, enum duet_design design, size_t turns,
 		uint64_t salt);
@@ -27,9 +27,9 @@ size_t compare_turns_least(const struct duet_setup *s, enum duet_design design);
 size_t compare_turns_for(const struct duet_setup *s, enum duet_design design, double ns, size_t n, double turn_ns);
 
 void compare_tell_start(struct comparison *c, const char *what, size_t done, size_t of);
-/* Warm up, choose a design, check A against itself, plan the runs; tells on_schedule. */
+/* Warms up, chooses a design, checks A against itself, plans the runs; calls on_schedule. */
 int compare_choose_design(struct comparison *c);
-/* Sets the schedule's design, and self where it did the work. */
+/* Sets the schedule's design, and self if the pilot covered that check. */
 int compare_pilot(struct comparison *c);
 int compare_self_check(struct comparison *c);
 

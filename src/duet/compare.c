@@ -1,6 +1,3 @@
-/*
- * compare: see compare.h.
- */
 #include "duet/compare.h"
 
 #include "duet/compare-private.h"
@@ -84,7 +81,7 @@ static int keep_run(struct comparison *c, const struct duet_run *run)
 	return 0;
 }
 
-/* A copy of a run that is somebody else's. */
+/* Copies a run that the caller owns. */
 static int copy_run(struct comparison *c, const struct duet_run *from)
 {
 	struct duet_run run = *from;
@@ -104,7 +101,7 @@ static int copy_run(struct comparison *c, const struct duet_run *from)
 	return rc;
 }
 
-/* Of the same runs and looks: processor time, which does not pass while others have the processor. */
+/* Computes CPU time from the same runs and interim analyses; it does not advance while other programs use the CPU. */
 static int judge_cpu(struct comparison *c, const struct stats_effect_options *how)
 {
 	struct duet_result *out = c->out;
@@ -134,7 +131,7 @@ static int pair_runs(struct comparison *c)
 	return duet_pairs_make(&out->pairs, out->runs, out->run_count, &c->setup->pairing, &out->arena, c->err);
 }
 
-/* Those that have a pair: a metric may be 0 or not known in others. */
+/* Counts the runs with a pair: in others the metric may be 0 or unknown. */
 static size_t usable_runs(const struct duet_pairs *p)
 {
 	size_t n = 0;
@@ -144,13 +141,13 @@ static size_t usable_runs(const struct duet_pairs *p)
 	return n;
 }
 
-/* Pairs without the metric are hardly left out by chance: of more than a few the rest is no answer. */
+/* Pairs rarely lack the metric by chance: if more than a few do, the others are not representative. */
 static bool lacks_too_many(const struct duet_pairs *p)
 {
 	return (double)p->missing > MISSING_SHARE_MAX * (double)(p->missing + p->count);
 }
 
-/* Effect and verdict of the pairs there are; look NULL: the number of runs was fixed. */
+/* Effect and verdict of the current pairs; look NULL: the number of runs was fixed. */
 static int judge(struct comparison *c, const struct stats_sequential *look)
 {
 	struct duet_result *out = c->out;
@@ -176,7 +173,7 @@ static int judge(struct comparison *c, const struct stats_sequential *look)
 	return judge_cpu(c, &how);
 }
 
-/* Look now, at the last time if it is. Says through the verdict whether to go on. */
+/* Does an interim analysis, or the final one. The verdict decides whether to continue. */
 static int look(struct comparison *c, bool is_last)
 {
 	size_t n;
@@ -208,7 +205,7 @@ static double run_ns(const struct comparison *c)
 	return sum / (double)c->out->run_count;
 }
 
-/* Is there to be another run? */
+/* Is there another run? */
 static bool has_next(struct comparison *c)
 {
 	c->out->stop = DUET_RUNS_OVER;
@@ -235,7 +232,7 @@ static int next_run(struct comparison *c, struct duet_plan *plan)
 	return c->setup->on_run ? c->setup->on_run(c->setup->arg, &c->out->runs[c->out->run_count - 1], c->err) : 0;
 }
 
-/* The looks that were made when these runs came. */
+/* Repeats the interim analyses that were made when these runs were recorded. */
 static int look_again(struct comparison *c, struct duet_plan *plan)
 {
 	struct duet_turn turns[DUET_TURNS_MAX];
@@ -243,7 +240,7 @@ static int look_again(struct comparison *c, struct duet_plan *plan)
 
 	for (size_t i = 0; i < c->setup->done_count && !rc; i++) {
 		bool is_last = c->setup->is_over && !c->setup->is_decided &&
-				i + 1 == c->setup->done_count; /* that look is the last, and comes later */
+				i + 1 == c->setup->done_count; /* the final analysis is made later */
 
 		duet_plan_next(plan, turns);
 		rc = copy_run(c, &c->setup->done[i]);
@@ -272,7 +269,7 @@ static int measure(struct comparison *c)
 	return rc;
 }
 
-/* How many runs would decide, if the estimate is right. */
+/* Returns how many runs would decide, if the estimate is right. */
 static size_t needed_runs(const struct comparison *c)
 {
 	const struct stats_effect *e = &c->out->effect;
@@ -298,7 +295,7 @@ static void say_what_it_takes(struct comparison *c)
 	out->needed_seconds = (double)out->needed_runs * out->run_seconds;
 }
 
-/* What is known when it ends, however it does. */
+/* Fills in the result at the end, in every case. */
 static int conclude(struct comparison *c, int rc)
 {
 	struct duet_result *out = c->out;

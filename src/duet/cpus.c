@@ -1,6 +1,6 @@
 /*
- * cpus: which CPUs the two sides get. Neighbours in number are often two threads of one core or
- * share a cache; halves cut in the middle keep a side's CPUs together and the sides apart.
+ * cpus: assigns CPUs to the two sides. CPUs with adjacent numbers are often two threads of one core or share a cache;
+ * halves cut in the middle keep a side's CPUs together and the sides separate.
  */
 #include "duet/run-commands.h"
 

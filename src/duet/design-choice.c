@@ -1,12 +1,10 @@
-/*
- * settle: what is decided before the first run that counts: the design, how many turns a run has and how many runs.
- */
+/* design-choice: decisions before the first run that counts: the design, the turns per run and the number of runs. */
 #include "duet/compare-private.h"
 
 #include <math.h>
 
 #define QUICKER 3
-#define SLACK 0.75 /* of one turn's processor time: the next may have less */
+#define SLACK 0.75 /* of one turn's CPU time: the next may need less */
 
 enum { RUNS_WANTED = 40, RUNS_MOST = 400, ASYNC_TURNS = 4, ROBUST_TURNS = 8 };
 
@@ -17,7 +15,7 @@ size_t compare_turns_least(const struct duet_setup *s, enum duet_design design)
 	return design == DUET_ASYNC ? ASYNC_TURNS : 1;
 }
 
-/* Turns of which n runs take `ns`; even if more than one. */
+/* Returns the turns per run so that n runs take `ns`; even if more than one. */
 size_t compare_turns_for(const struct duet_setup *s, enum duet_design design, double ns, size_t n, double turn_ns)
 {
 	size_t least = compare_turns_least(s, design);
@@ -29,7 +27,7 @@ size_t compare_turns_for(const struct duet_setup *s, enum duet_design design, do
 	return turns < least ? least : turns;
 }
 
-/* Of a turn: of both sides one after the other, or of the longer one. */
+/* CPU time of a turn: of both sides in sequence, or of the longer one. */
 static double cpu_ns(const struct duet_run *run, size_t turns)
 {
 	bool is_together = run->design == DUET_SYNC || run->design == DUET_ASYNC;
@@ -42,8 +40,8 @@ static double cpu_ns(const struct duet_run *run, size_t turns)
 }
 
 /*
- * Without others a turn takes at least its processor time, as far as that is known; a program that waits for
- * something else keeps it waiting, though, so it is not supposed to be more than QUICKER times as quick.
+ * A turn takes at least its CPU time, if known. A program that waits for other things still waits when the machine is
+ * idle, so a turn is assumed to get at most QUICKER times as quick.
  */
 static double least_ns(const struct duet_run *run, size_t turns, double turn_ns)
 {
@@ -52,7 +50,7 @@ static double least_ns(const struct duet_run *run, size_t turns, double turn_ns)
 	return isfinite(cpu) ? fmin(turn_ns, fmax(SLACK * cpu, turn_ns / QUICKER)) : turn_ns;
 }
 
-/* One turn that does not count. */
+/* Executes one turn that does not count. */
 static int warm_up(struct comparison *c)
 {
 	enum duet_design design = c->out->schedule.design;
@@ -77,11 +75,11 @@ static size_t clamp(double n, size_t least, size_t most)
 }
 
 /*
- * Where a run costs something beside its turns (a process that warms up, a stretch with two ends) the budget shall
- * hold RUNS_WANTED of them. Whole commands one after the other cost nothing beside, and a run of them is a single
- * pair: where executions are now and then far off, by a quota or a burst of others, two of them spoil a run nearly
- * twice as often as one, and ranks forgive a share of spoilt runs only (bench/duet: the error is a third). When these
- * would be too many runs, each has so many pairs that its own location forgives some.
+ * If a run has costs besides its turns (a process that warms up, an interval with two ends), the budget holds
+ * RUNS_WANTED of them. Whole commands in sequence have no such cost, and a run is a single pair: if executions are
+ * sometimes far off, due to a quota or a burst of other load, two of them spoil a run nearly twice as often as one,
+ * and ranks tolerate only a share of spoilt runs (bench/duet: the error is a third). If that would be too many runs,
+ * each run gets enough pairs that its location tolerates some outliers.
  */
 static size_t settle_turns(const struct comparison *c, enum duet_design design, double left)
 {
@@ -97,9 +95,9 @@ static size_t settle_turns(const struct comparison *c, enum duet_design design, 
 }
 
 /*
- * How many turns and runs: as many as the budget that is left holds when they are quick. Where the machine was busier
- * before than it will be, the plan would end before the budget; where it is not, the budget ends first, which costs
- * nothing but somewhat wider intervals at early looks.
+ * Sets turns and runs: as many as fit the rest of the budget if they are quick. If the machine was busier before than
+ * it will be, a plan by past durations would end before the budget; otherwise the budget ends first, which only
+ * widens the intervals of early interim analyses slightly.
  */
 static void settle_runs(struct comparison *c, struct duet_schedule *s)
 {
@@ -117,7 +115,7 @@ int compare_choose_design(struct comparison *c)
 	struct duet_schedule *s = &c->out->schedule;
 	int rc;
 
-	s->design = c->setup->is_auto ? DUET_RMIT : c->setup->design; /* also of what is interrupted before a run */
+	s->design = c->setup->is_auto ? DUET_RMIT : c->setup->design; /* also if interrupted before the first run */
 	rc = warm_up(c);
 	if (rc)
 		return rc;

@@ -13,8 +13,8 @@
 
 struct reading {
 	int64_t ts_ns;
-	double value; /* of a total: by how much it rose */
-	double sum;   /* of all readings up to and with this one */
+	double value; /* the increase, for a total */
+	double sum;   /* of all samples up to this one */
 };
 
 struct readings {
@@ -45,7 +45,7 @@ static int add(struct readings *r, int64_t ts_ns, double value)
 	return 0;
 }
 
-/* What the table series says of it; counters that programs give are levels. */
+/* Reads the kind from the table series; counters emitted by programs are levels. */
 static int find_kind(struct model_run *run, const char *name, struct readings *r, struct sonde_err *err)
 {
 	struct model_rows *rows = NULL;
@@ -62,7 +62,7 @@ static int find_kind(struct model_run *run, const char *name, struct readings *r
 	return rc;
 }
 
-/* By how much a total has risen, of one process or the machine. */
+/* Adds the increase of a total, of one process or the machine. */
 static int add_rise(struct readings *r, struct map *last, const struct store_counter *row)
 {
 	bool is_new;
@@ -112,7 +112,7 @@ static void put_in_order(struct readings *r)
 		r->items[i].sum = sum += r->items[i].value;
 }
 
-/* How many came before this instant. */
+/* Returns the number of samples before a timestamp. */
 static size_t before(const struct readings *r, int64_t ts_ns)
 {
 	size_t lo = 0, hi = r->count;

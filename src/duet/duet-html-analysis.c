@@ -1,10 +1,10 @@
 /*
- * html-analysis: results of many benchmarks and designs, worked out as in a notebook: a question, what answers it, the
+ * duet-html-analysis: results of many benchmarks and designs, presented like a notebook: a question, its answer, the
  * figures.
  *
- * Spread is the standard deviation of a side's iterations by their mean, warm-up included; width the interval's;
- * overlap the time that pairs had in common, doubled, by the time of all iterations, as the original has it; "finds"
- * the change that as many runs find in 8 of 10 cases.
+ * Spread is the standard deviation of a side's iterations divided by their mean, warm-up included; width is the
+ * interval's; overlap is twice the time that pairs shared divided by the time of all iterations, as in duetbench;
+ * "finds" is the change that this number of runs detects with power 0.8.
  */
 #include "duet/duet-html-private.h"
 
@@ -130,7 +130,7 @@ static void precision(struct buf *out, const struct duet_report *r)
 	buf_adds(out, "</table>");
 }
 
-/* Are these two designs of one benchmark? Names are "suite/benchmark type". */
+/* Are these two designs of the same benchmark? Names are "suite/benchmark type". */
 static bool is_same_benchmark(const char *a, const char *b)
 {
 	const char *end_a = strrchr(a, ' '), *end_b = strrchr(b, ' ');

@@ -1,6 +1,4 @@
-/*
- * html-plots: the pictures of a report's page; see duet-html-private.h.
- */
+/* duet-html-plots: the plots of the HTML report. */
 #include "duet/duet-html-private.h"
 #include "duet/ticks.h"
 #include "stats/summary.h"
@@ -135,8 +133,8 @@ static void grid(struct buf *out, const struct axis *y)
 }
 
 /*
- * The stretch that is shown: the interval whole, 0 and, of many pairs, the middle ones: a few that are far off would
- * leave no room for what the answer comes from. An interval of two or three runs may be far wider than all pairs.
+ * The visible range: the whole interval, 0 and, with many pairs, the middle ones: a few outliers would compress the
+ * rest. The interval of two or three runs may be far wider than all pairs.
  */
 static bool scatter_axis(const struct duet_result *r, struct axis *y)
 {
@@ -222,7 +220,7 @@ static void spans(struct buf *out, const struct duet_run *run, enum duet_side si
 	}
 }
 
-/* The time that the two of a pair shared, between the two rows. */
+/* Draws the time that the two iterations of a pair shared, between the two rows. */
 static void shared(struct buf *out, const struct duet_result *r, size_t run, const struct axis *x, size_t y)
 {
 	const struct duet_pairs *p = &r->pairs;

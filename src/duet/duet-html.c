@@ -1,6 +1,6 @@
 /*
- * html: a report as one page: answers, the pairs, when they ran, how sure A is of itself, and how to repeat it. No
- * script, nothing fetched; every text from outside is escaped.
+ * duet-html: a report as one HTML page: answers, the pairs, the timeline, A against itself, and how to reproduce it.
+ * No script, no external resources; all external text is escaped.
  */
 #include "duet/duet-html-private.h"
 #include "duet/explain.h"
@@ -38,7 +38,7 @@ void html_percent(struct buf *out, double ratio)
 		buf_addc(out, '?');
 }
 
-/* The answer, and A against itself where that was done. */
+/* The answer, and A against itself if it was checked. */
 static void effect(struct buf *out, const struct duet_report *r, const struct duet_result *result)
 {
 	struct html_row rows[3] = { { "B against A", stats_verdict_name(result->verdict), &result->effect.ratio } };
@@ -77,7 +77,7 @@ static void side_row(struct buf *out, const struct duet_result *result, enum due
 	buf_adds(out, "</td></tr>");
 }
 
-/* Medians of everything that was measured, whichever was compared. */
+/* Medians of all metrics, whichever was compared. */
 static void sides(struct buf *out, const struct duet_entry *e)
 {
 	buf_adds(out, "<h3>Medians</h3><table><tr><th></th><th>A</th><th>B</th><th>B / A</th></tr>");

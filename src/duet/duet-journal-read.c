@@ -1,6 +1,4 @@
-/*
- * journal-read: the lines of a journal. What is on disk may be from anybody: every number is bounded before it is used.
- */
+/* duet-journal-read: parses the lines of a journal. The file is untrusted: every number is checked before use. */
 #include <jansson.h>
 
 #include "duet/duet-journal.h"
@@ -18,7 +16,7 @@ static int64_t int_of(const json_t *object, const char *key, int64_t fallback)
 	return json_is_integer(value) ? json_integer_value(value) : fallback;
 }
 
-/* Absent or null is not known. */
+/* NaN if absent or null. */
 static double read_real(const json_t *object, const char *key, double fallback)
 {
 	const json_t *value = json_object_get(object, key);
@@ -31,7 +29,7 @@ static bool is_true(const json_t *object, const char *key)
 	return json_is_true(json_object_get(object, key));
 }
 
-/* The place of a text in a list of names that ends with NULL, or -1. */
+/* Returns the index of a text in a NULL-terminated list of names, or -1. */
 static int word_of(const json_t *object, const char *key, const char *const *words)
 {
 	const char *text = json_string_value(json_object_get(object, key));
@@ -49,7 +47,7 @@ static char *copy_of(const json_t *object, const char *key)
 	return text ? strdup(text) : NULL;
 }
 
-/* One of the names, or a counter, which is the value. -1: neither. */
+/* One of the metric names, or a counter, which is read as the value. -1: neither. */
 static int take_metric(struct duet_journal *j, const json_t *line)
 {
 	const char *text = json_string_value(json_object_get(line, "metric"));
@@ -205,7 +203,7 @@ static bool take_line(struct duet_journal *j, size_t number, const json_t *line)
 		return take_head(j, line);
 	if (json_object_get(line, "stop"))
 		return take_end(j, line);
-	j->has_end = false; /* it went on */
+	j->has_end = false; /* it was resumed */
 	return j->schedule.is_settled ? take_run(j, line) : take_schedule(j, line);
 }
 

@@ -13,7 +13,7 @@
 
 enum { JOURNAL_BYTES_MAX = 1 << 30 };
 
-/* One line, whole and on disk before anything else is done; a line that did not fit is taken back. */
+/* Appends one line and syncs it before the caller continues; removes a partial line on failure. */
 static int append(struct duet_journal *j, struct buf *line, struct sonde_err *err)
 {
 	off_t end = lseek(j->fd, 0, SEEK_END);

@@ -1,10 +1,10 @@
 /*
- * journal: what a comparison has measured, line by line on disk, so that it can go on after an interruption, kill -9 or
- * a full disk, and be looked at later (duet-replay.h).
+ * duet-journal: the measurements of a comparison, line by line on disk, so that it can be resumed after an
+ * interruption, kill -9 or a full disk, and shown later (duet-replay.h).
  *
- * `DIR/runs.jsonl`: the first line says what is compared, how and with which seed; the second what the pilot settled,
- * and what A against itself gave; each further one is a finished run; the last, when it came to its end, how and in
- * which circumstances. A last line that is cut is dropped. doc/format.md has the fields.
+ * `DIR/runs.jsonl`: the first line has the commands, options and seed; the second the schedule and the result of A
+ * against itself; each further line is a finished run; the last one, if it finished, the end and its circumstances.
+ * An incomplete last line is dropped. doc/format.md has the fields.
  */
 #ifndef SONDE_DUET_DUET_JOURNAL_H
 #define SONDE_DUET_DUET_JOURNAL_H
@@ -17,13 +17,13 @@
 
 struct duet_journal {
 	int fd;
-	/* what was read */
-	struct duet_setup setup; /* metric, direction, margin, level, seed, what iterations are, priority */
+	/* contents */
+	struct duet_setup setup; /* metric, direction, margin, level, seed, kind of iterations, priority */
 	char *commands[DUET_SIDES];
-	char *counter;                 /* the metric, when it is one */
-	char *machine;                 /* where */
-	char *repeat;                  /* the command line that repeats it */
-	struct duet_schedule schedule; /* is_settled: it was reached */
+	char *counter;                 /* if the metric is a counter */
+	char *machine;                 /* where it was measured */
+	char *repeat;                  /* command line to reproduce it */
+	struct duet_schedule schedule; /* is_settled: the schedule was written */
 	bool is_design_piloted;
 	struct duet_choice choices[DUET_DESIGNS];
 	struct duet_self_check self;
@@ -38,17 +38,17 @@ struct duet_journal {
 
 #define DUET_JOURNAL_INIT { .fd = -1 }
 
-/* Has this directory one? */
+/* Does this directory have a journal? */
 bool duet_journal_is(const char *dir);
-/* A new one in a directory that is made; -EEXIST when it has one already. */
+/* Creates a journal and its directory; -EEXIST if it has one already. */
 int duet_journal_create(struct duet_journal *j, const char *dir, const struct duet_setup *setup,
 		const char *const commands[DUET_SIDES], struct sonde_err *err);
-/* Read one, and get ready to go on. -EINVAL: it compares other commands or another metric. */
+/* Reads a journal and prepares to append. -EINVAL if it compares other commands or another metric. */
 int duet_journal_resume(struct duet_journal *j, const char *dir, const struct duet_setup *setup,
 		const char *const commands[DUET_SIDES], struct sonde_err *err);
-/* Only read one; it may be growing. -ENOENT: there is none. */
+/* Reads a journal, which may still grow. -ENOENT if there is none. */
 int duet_journal_read(struct duet_journal *j, const char *dir, struct sonde_err *err);
-/* The text of one, as a file has it: *whole are the bytes of its lines that are. */
+/* Parses the text of a journal file: *whole is the size of its complete lines. */
 int duet_journal_parse(struct duet_journal *j, const char *text, size_t *whole, struct sonde_err *err);
 
 int duet_journal_schedule(struct duet_journal *j, const struct duet_result *so_far, const char *repeat,

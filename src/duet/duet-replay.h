@@ -1,6 +1,6 @@
 /*
- * replay: a report of what was measured before, to be shown again: of a comparison by its journal, judged with the same
- * looks, so that it says what it said; or of a directory of result files. One that is growing is shown as far as it is.
+ * duet-replay: a report of earlier measurements: of a comparison from its journal, with the same interim analyses, so
+ * that the verdict is the same; or of a directory of result files. An unfinished one is shown as far as it is.
  */
 #ifndef SONDE_DUET_DUET_REPLAY_H
 #define SONDE_DUET_DUET_REPLAY_H
@@ -24,11 +24,11 @@ struct duet_replay {
 	struct arena arena;
 };
 
-/* Is this a directory that duet_replay_open could show? */
+/* Can duet_replay_open show this directory? */
 bool duet_replay_is(const char *dir);
-/* Release in any case. -ENODATA: there is no pair yet. */
+/* Release it in any case. -ENODATA if there is no pair yet. */
 int duet_replay_open(struct duet_replay *r, const char *dir, struct sonde_err *err);
-/* The same of a journal that was read, which is taken. */
+/* The same for a journal that was read; takes ownership of it. */
 int duet_replay_of(struct duet_replay *r, struct duet_journal *j, struct sonde_err *err);
 void duet_replay_release(struct duet_replay *r);
 

@@ -1,6 +1,4 @@
-/*
- * report: the whole of several benchmarks, and a report as JSON and CSV.
- */
+/* duet-report: the summary of several benchmarks, and a report as JSON and CSV. */
 #include "duet/duet-report.h"
 
 #include "duet/explain.h"
@@ -11,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* p of "it is the threshold and no more", which faster or slower denies; 1: it is neither, NaN: no test. */
+/* p of "the change is at most the threshold", which faster or slower rejects; 1: the verdict is neither, NaN: no
+ * test. */
 static double p_of_verdict(const struct duet_result *r, const struct duet_setup *setup, struct arena *arena)
 {
 	struct stats_effect_options how = { .level = setup->level,
@@ -31,7 +30,7 @@ static double p_of_verdict(const struct duet_result *r, const struct duet_setup 
 	return x && !stats_effect(&runs, &how, arena, &beyond, &ignored) ? beyond.p : NAN;
 }
 
-/* Of several benchmarks "slower" or "faster" is said only of those that are when all are judged together. */
+/* With several benchmarks, keeps "slower" and "faster" only if they hold after the adjustment for multiple tests. */
 static void hold_back(struct duet_report *r, double *p, double *scratch, struct arena *arena)
 {
 	for (size_t i = 0; i < r->count; i++)

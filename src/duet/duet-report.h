@@ -1,9 +1,9 @@
 /*
- * report: what was compared and what came of it, for those who write it down.
+ * duet-report: what was compared and the results, for all output formats.
  *
- * One comparison or several benchmarks: the same report. With several, p values are adjusted (Holm) so that
- * "differs" is wrong about any of them in at most 1 - level, so are the verdicts slower and faster, and there is a
- * geometric mean of all.
+ * One comparison and several benchmarks are the same report. With several, p values are adjusted (Holm) so that
+ * "differs" is wrong about any of them with probability at most 1 - level; so are the verdicts slower and faster, and
+ * there is a geometric mean of all.
  */
 #ifndef SONDE_DUET_DUET_REPORT_H
 #define SONDE_DUET_DUET_REPORT_H
@@ -15,11 +15,11 @@
 struct duet_explanation; /* explain.h */
 
 struct duet_entry {
-	const char *name; /* of the benchmark; NULL: the only one */
+	const char *name; /* of the benchmark; NULL: a single comparison */
 	const char *commands[DUET_SIDES];
 	struct duet_result *result;
 	double p_adjusted; /* NaN: no test */
-	bool is_held_back; /* faster or slower by its own interval, but not when all benchmarks are judged together */
+	bool is_held_back; /* faster or slower by its interval alone, but not after the adjustment for all benchmarks */
 };
 
 struct duet_report {
@@ -27,23 +27,23 @@ struct duet_report {
 	size_t count;
 	const struct duet_setup *setup;
 	struct duet_interference interference;
-	struct stats_interval mean;  /* ratio, of those entries that have one; its n is how many */
+	struct stats_interval mean;  /* geometric mean ratio of the entries that have one; n is their number */
 	const char *const *warnings; /* full sentences, without a full stop */
 	size_t warning_count;
-	const char *repeat;  /* the command line that repeats it; NULL: unknown */
+	const char *repeat;  /* command line to reproduce it; NULL: unknown */
 	const char *machine; /* where it was measured; NULL: unknown */
 	double seconds;
-	const struct duet_explanation *explanation; /* NULL: not asked for */
+	const struct duet_explanation *explanation; /* NULL: not requested */
 };
 
-/* Adjusted p values, the verdicts that hold then and the mean. Scratch from the arena. 0 or -ENOMEM. */
+/* Computes adjusted p values, the verdicts that remain and the mean. Scratch memory from the arena. 0 or -ENOMEM. */
 int duet_report_finish(struct duet_report *r, struct arena *arena, struct sonde_err *err);
 
-/* The fields of one comparison: ratio lo hi verdict runs design metric seconds, and what belongs to them. */
+/* The fields of one comparison: ratio lo hi verdict runs design metric seconds, and their details. */
 void duet_report_json(struct json *j, const struct duet_report *r, bool has_samples);
 void duet_report_markdown(struct buf *out, const struct duet_report *r);
 void duet_report_csv(struct buf *out, const struct duet_report *r);
-/* A page that needs nothing else; while it is growing it loads itself again. */
+/* A self-contained page; reloads itself while the comparison is running. */
 void duet_report_html(struct buf *out, const struct duet_report *r, bool is_growing);
 
 /* "4.2 % slower", "0.3 % faster", "no slower and no faster" */
@@ -54,12 +54,12 @@ void duet_say_bounds(struct buf *out, const struct stats_interval *ratio);
 void duet_say_interval(struct buf *out, const struct stats_interval *ratio);
 /* "B is 4.2 % slower than A (95 % interval ...)": the answer as one sentence without a full stop */
 void duet_say_answer(struct buf *out, const struct duet_report *r, const struct duet_entry *e);
-/* What it would take, or "" when it is decided */
+/* What is needed to decide, or "" if decided */
 void duet_say_need(struct buf *out, const struct duet_report *r, const struct duet_entry *e);
-/* What became of verdicts that hold alone but not together, or "" when there are none. */
+/* Reports verdicts that hold alone but not after the adjustment, or "". */
 void duet_say_held_back(struct buf *out, const struct duet_report *r);
 const char *duet_stop_name(enum duet_stop stop);
-/* Why the pilot, which there was, took this design: a part of a sentence. */
+/* Why the pilot chose this design, as part of a sentence. There must have been a pilot. */
 void duet_say_pilot(struct buf *out, const struct duet_result *r);
 /* "12.3 ms", "4.1 MiB", "3.5": a value of a metric */
 void duet_say_value(struct buf *out, enum duet_metric metric, double value);

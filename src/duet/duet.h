@@ -1,12 +1,11 @@
 /*
- * duet: the words of a comparison of two programs, A and B.
+ * duet: the terms of a comparison of two programs, A and B.
  *
- * An *iteration* is the smallest piece of work that is timed: one execution of a
- * command, or one turn of a loop inside a program. A *pair* is an iteration of A
- * and one of B that are compared with each other. A *run* is what is repeated as a
- * whole, a block of pairs that share a moment of the machine; it is the unit of
- * replication: n runs are n answers, however many pairs each has. A *design* says
- * how the two sides of a run share the machine and time.
+ * An *iteration* is the smallest timed unit of work: one execution of a command, or one turn of a loop inside a
+ * program. A *pair* is an iteration of A and one of B that are compared with each other. A *run* is repeated as a
+ * whole, a block of pairs that share a state of the machine; it is the unit of replication: n runs are n
+ * observations, however many pairs each has. A *design* defines how the two sides of a run share the machine and
+ * time.
  */
 #ifndef SONDE_DUET_DUET_H
 #define SONDE_DUET_DUET_H
@@ -20,14 +19,14 @@
 enum duet_side { DUET_A, DUET_B, DUET_SIDES };
 
 enum duet_design {
-	DUET_SEQ,   /* A then B, always in that order, alone */
+	DUET_SEQ,   /* A then B, always in that order, not at the same time */
 	DUET_RMIT,  /* one after the other in balanced random order (randomised multiple interleaved trials) */
 	DUET_SYNC,  /* both at once, every iteration started together */
 	DUET_ASYNC, /* both loop freely at once; pairs are iterations that overlapped */
 	DUET_DESIGNS
 };
 
-/* X(NAME, name, what): what can be compared; more of each is worse unless said otherwise. */
+/* X(NAME, name, what): the metrics; more is worse unless configured otherwise. */
 #define DUET_METRIC_ROWS(X) \
 	X(WALL, wall, "time that passed") \
 	X(CPU, cpu, "processor time, user and system") \
@@ -49,9 +48,9 @@ enum duet_metric {
 			DUET_METRICS
 };
 
-/* Times in ns, memory in bytes; NaN: not known, never 0. */
+/* Times in ns, memory in bytes; NaN if unknown, never 0. */
 struct duet_iteration {
-	int64_t start_ns, end_ns; /* CLOCK_MONOTONIC where sonde measured; both 0: not known */
+	int64_t start_ns, end_ns; /* CLOCK_MONOTONIC if sonde measured; both 0: unknown */
 	double metrics[DUET_METRICS];
 };
 
@@ -62,24 +61,24 @@ struct duet_samples {
 	size_t capacity;
 };
 
-/* What a run gave. */
+/* The measurements of a run. */
 struct duet_run {
 	size_t number; /* from 0, in order of time */
 	enum duet_design design;
-	bool is_first_b; /* began with B (seq, rmit: the first pair; sync, async: was started first) */
+	bool is_first_b; /* started with B (seq, rmit: the first pair; sync, async: was started first) */
 	bool is_swapped; /* the sides' CPUs were exchanged at its start */
 	int64_t start_ns, end_ns;
 	struct duet_samples sides[DUET_SIDES];
 };
 
 extern const char *const duet_design_names[];  /* "seq", ..., NULL */
-extern const char *const duet_design_titles[]; /* for sentences */
+extern const char *const duet_design_titles[]; /* display names */
 extern const char *const duet_metric_names[];  /* "wall", ..., NULL */
-/* How an interval is made: "auto", "t", "ranks", "signs", "bootstrap", NULL; and what stats/ calls it. */
+/* Methods for intervals: "auto", "t", "ranks", "signs", "bootstrap", NULL; and their names in stats/. */
 extern const char *const duet_interval_names[];
 extern const enum stats_effect_method duet_interval_methods[];
 
-/* No metric known, from start to end: wall is set when both are. */
+/* An iteration without metrics except wall, which is set if both times are known. */
 struct duet_iteration duet_iteration_at(int64_t start_ns, int64_t end_ns);
 /* 0 or -ENOMEM. */
 int duet_samples_add(struct duet_samples *s, const struct duet_iteration *iteration);

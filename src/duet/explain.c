@@ -19,7 +19,7 @@
 
 enum { CAUSES_MAX = 100000 };
 
-/* What is known of a call or file: its time in each recording of each side. */
+/* A call or file: its time in each recording of each side. */
 struct tally {
 	const char *kind, *name;
 	double *ns[DUET_SIDES]; /* by recording */
@@ -30,7 +30,7 @@ struct collector {
 	struct map index;
 	struct tally *tallies;
 	size_t count, capacity;
-	size_t recordings, now; /* how many there will be, and which this is */
+	size_t recordings, now; /* total number of recordings, and the current one */
 	struct arena *arena;
 	struct sonde_err *err;
 };
@@ -65,7 +65,7 @@ static struct tally *tally_of(struct collector *c, const char *kind, const struc
 	return &c->tallies[c->count++];
 }
 
-/* A path below the root of the side's own files (a worktree), as it is called from there: the same on both sides. */
+/* Returns a path relative to the root of the side's files (a worktree), which is the same on both sides. */
 static struct store_text from_within(struct store_text path, const char *root)
 {
 	size_t n = root ? strlen(root) : 0;
@@ -77,7 +77,7 @@ static struct store_text from_within(struct store_text path, const char *root)
 	return (struct store_text){ .data = path.data + n + 1, .bytes = path.bytes - n - 1 };
 }
 
-/* root: of the side's own files, for names that are paths; else NULL. */
+/* root: of the side's files, for names that are paths; else NULL. */
 static int add_totals(struct collector *c, enum duet_side side, const char *kind, const char *root,
 		const struct model_total *totals, size_t count)
 {
@@ -106,7 +106,7 @@ static void add_time(struct collector *c, enum duet_side side, const char *kind,
 	t->calls[side]++;
 }
 
-/* Where a stack was; NULL: not known. */
+/* Returns the function of a stack; NULL if unknown. */
 static const char *place_of(struct model_stacks *stacks, int64_t stack)
 {
 	const struct model_frame *frames;
@@ -116,7 +116,7 @@ static const char *place_of(struct model_stacks *stacks, int64_t stack)
 	return model_frame_label(&frames[0]);
 }
 
-/* CPU time by the function that ran. */
+/* Adds CPU time by function. */
 static int add_functions(struct collector *c, enum duet_side side, struct model_run *run, struct model_stacks *stacks)
 {
 	struct model_rows *rows = NULL;
@@ -133,7 +133,7 @@ static int add_functions(struct collector *c, enum duet_side side, struct model_
 	return rc;
 }
 
-/* Every wait ends in the kernel's scheduler: the program's own function that led there tells more. */
+/* Every wait ends in the kernel's scheduler: the program's function that led there is more informative. */
 static int64_t own_stack(struct model_stacks *stacks, int64_t stack)
 {
 	const struct model_frame *frames;
@@ -148,7 +148,7 @@ static int64_t own_stack(struct model_stacks *stacks, int64_t stack)
 	return stack;
 }
 
-/* Time off the CPUs by why; and by where, of those whose stack was seen and that were not merely preempted. */
+/* Adds off-CPU time by reason; and by function, for waits with a stack that were not preemptions. */
 static int add_waits(struct collector *c, enum duet_side side, struct model_run *run, struct model_stacks *stacks)
 {
 	struct model_rows *rows = NULL;
@@ -198,7 +198,7 @@ static int read_bundle(struct collector *c, enum duet_side side, const char *roo
 	return rc;
 }
 
-/* Record both sides once, in the order of the plan. */
+/* Records both sides once, in the order of the plan. */
 static int record_once(struct duet_steps *s, struct duet_plan *plan, struct collector *c)
 {
 	struct duet_exec own = *s->exec;

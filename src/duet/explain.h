@@ -1,7 +1,7 @@
 /*
- * explain: what carries the difference. Both sides are recorded in turn, a few times each, and the time of every call,
- * file, function and wait is compared, with an interval from recording to recording (Welch). Recording costs; both
- * sides pay, so differences count and not levels.
+ * explain: which calls, files, functions and waits cause the difference. Both sides are recorded alternately, a few
+ * times each, and the time of each item is compared, with an interval across recordings (Welch). Recording has
+ * overhead on both sides, so differences are meaningful and absolute values are not.
  */
 #ifndef SONDE_DUET_EXPLAIN_H
 #define SONDE_DUET_EXPLAIN_H
@@ -10,10 +10,10 @@
 #include "stats/interval.h"
 
 struct duet_cause {
-	const char *kind; /* "call", "file", "function" (CPU time where it ran), "wait" (off the CPUs: why, where) */
+	const char *kind; /* "call", "file", "function" (CPU time), "wait" (off-CPU: reason, function) */
 	const char *name;
-	double a_ns, b_ns;           /* on average; 0: it never happened */
-	double a_calls, b_calls;     /* samples of functions, times it waited */
+	double a_ns, b_ns;           /* mean; 0: never occurred */
+	double a_calls, b_calls;     /* samples for functions, number of waits */
 	struct stats_interval delta; /* b - a, ns */
 };
 
@@ -23,7 +23,7 @@ struct duet_explanation {
 	size_t recordings; /* of each side */
 };
 
-/* s as for steps: opened. From the arena. */
+/* s must be open, as for steps. Memory from the arena. */
 int duet_explain(struct duet_steps *s, size_t recordings, uint64_t seed, double level, struct arena *arena,
 		struct duet_explanation *out, struct sonde_err *err);
 

@@ -1,6 +1,4 @@
-/*
- * parse-json: results of harnesses that write JSON.
- */
+/* harness-parse-json: results of harnesses that write JSON. */
 #include <jansson.h>
 
 #include "base/cleanup.h"
@@ -21,7 +19,7 @@ static json_t *load(const struct duet_parse *p, const char *text, size_t bytes)
 	return root;
 }
 
-/* A number, by the keys on the way; NaN when it is not there. */
+/* Returns the number at a path of keys; NaN if missing. */
 static double number_at(json_t *object, const char *key)
 {
 	json_t *value = json_object_get(object, key);
@@ -50,7 +48,7 @@ static int renaissance_benchmark(const struct duet_parse *p, const char *name, j
 		row = duet_parse_row(p, (int64_t)i, NAN, duration);
 		if (!row)
 			return -ENOMEM;
-		/* whole numbers all the way: a double of nanoseconds since 1970 is good to 256 ns only */
+		/* integers throughout: a double of nanoseconds since 1970 is accurate only to 256 ns */
 		row->start_ns = (int64_t)start_ms * 1000000 + (int64_t)uptime;
 		duet_parse_end(row);
 		row->benchmark = arena_strdup(&p->table->arena, name);
@@ -101,7 +99,7 @@ static int hyperfine_result(const struct duet_parse *p, json_t *result)
 	return 0;
 }
 
-/* What all others have: a list of objects, one function for each. */
+/* The common form of the others: a list of objects, one function for each. */
 static int each(const struct duet_parse *p, json_t *root, json_t *list, const char *what,
 		int (*take)(const struct duet_parse *p, json_t *item))
 {
@@ -128,7 +126,7 @@ int duet_parse_hyperfine(const struct duet_parse *p, char *text, size_t bytes)
 	return each(p, root, json_object_get(root, "results"), "'results'", hyperfine_result);
 }
 
-/* ns of a unit by its name; NaN when it is none. */
+/* Returns the ns of a unit by name; NaN if unknown. */
 static double unit_ns(const char *unit)
 {
 	static const struct {
@@ -187,7 +185,7 @@ static double jmh_time(const char *unit, double score)
 	return !strcmp(first, "ops") && score > 0 ? unit_ns(slash + 1) / score : NAN;
 }
 
-/* One name may stand for many: "a.B.c (size=10, kind=x) avgt". */
+/* One benchmark may have many parameter sets: "a.B.c (size=10, kind=x) avgt". */
 static const char *jmh_name(const struct duet_parse *p, json_t *item)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;

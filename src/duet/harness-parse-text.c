@@ -1,6 +1,6 @@
 /*
- * parse-text: results that are lines: CSV of DaCapo and ScalaBench, logs of SPEC CPU, starts and ends, and whatever a
- * regular expression finds.
+ * harness-parse-text: results in lines: CSV of DaCapo and ScalaBench, logs of SPEC CPU, start and end times, and
+ * matches of a regular expression.
  */
 #include "duet/harness-parse.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The next line of a text, cut off in place; NULL at the end. is_whole: it ended with a line end. */
+/* Returns the next line of a text, terminated in place; NULL at the end. is_whole: it ended with a newline. */
 static char *next_line(char **at, bool *is_whole)
 {
 	char *line = *at, *end;
@@ -30,11 +30,11 @@ static bool is_blank(const char *line)
 	return line[strspn(line, " \t\r")] == '\0';
 }
 
-/* The columns of a CSV that are times. */
+/* The time columns of a CSV. */
 struct csv {
 	char *names[DUET_COLUMNS_MAX];
 	size_t count;
-	size_t time, start, total, cpu; /* SIZE_MAX: not there */
+	size_t time, start, total, cpu; /* SIZE_MAX: missing */
 };
 
 static size_t find_column(const struct csv *c, const char *name)
@@ -57,7 +57,7 @@ static int csv_header(const struct duet_parse *p, struct csv *c, char *line)
 	return 0;
 }
 
-/* ns of a text in ms, without going through a double where it is a whole number. */
+/* Converts a text in ms to ns, without a double if it is an integer. */
 static bool ns_of_ms(const char *text, int64_t *ns)
 {
 	char *end;
@@ -124,7 +124,7 @@ int duet_parse_csv(const struct duet_parse *p, char *text, size_t bytes)
 	return rc;
 }
 
-/* "(1652640000.123)" after the word; false: not in this line. */
+/* Parses "(1652640000.123)" after the word; false if the line has none. */
 static bool stamp_after(char *line, const char *word, int64_t *ns)
 {
 	char *found = strstr(line, word), *open = found ? strrchr(found, '(') : NULL;

@@ -52,7 +52,7 @@ struct duet_row *duet_parse_row(const struct duet_parse *p, int64_t iteration, d
 	if (isfinite(start_ns) && fits_ns(start_ns))
 		row->start_ns = (int64_t)start_ns;
 	if (isfinite(time_ns) && fits_ns(time_ns))
-		row->time_ns = round(time_ns * 1e6) / 1e6; /* below is what other units leave: 0.0012 s in ns */
+		row->time_ns = round(time_ns * 1e6) / 1e6; /* finer digits are unit conversion noise: 0.0012 s in ns */
 	duet_parse_end(row);
 	return row;
 }
@@ -78,7 +78,7 @@ struct duet_row *duet_parse_span(const struct duet_parse *p, int64_t iteration, 
 	return row;
 }
 
-/* Digits behind the point, as ns; what is finer is cut. */
+/* Parses the digits after the point, as ns; truncates finer ones. */
 static int64_t fraction_ns(char **at)
 {
 	int64_t ns = 0, unit = 100000000;
@@ -104,7 +104,7 @@ bool duet_parse_instant(char **at, bool is_ns, int64_t *ns)
 		end++;
 		fraction = fraction_ns(&end);
 	}
-	if (*end == 'e' || *end == 'E') { /* somebody's printf: as good as it is */
+	if (*end == 'e' || *end == 'E') { /* printf's %e: limited to its precision */
 		double value = strtod(from, &end) * (has_point || !is_ns ? 1e9 : 1);
 
 		*at = end;
@@ -227,7 +227,7 @@ static bool ends_with(const char *name, const char *ending)
 	return n >= e && !strcmp(name + n - e, ending);
 }
 
-/* The one file in a result directory that ends so. */
+/* Finds the one file in a result directory with that ending. */
 static int find_file(const struct duet_parse *p, const char *ending, struct buf *path)
 {
 	DIR *dir = opendir(p->path);

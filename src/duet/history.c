@@ -7,7 +7,7 @@
 
 enum { BUSY_MS = 10000 };
 
-/* No write-ahead log: with one, who may not write the file's directory cannot read it either. */
+/* No write-ahead log: it would make the file unreadable for users without write permission to the directory. */
 static const char schema[] =
 		"PRAGMA journal_mode = DELETE;"
 		"CREATE TABLE IF NOT EXISTS duet (id INTEGER PRIMARY KEY, at TEXT NOT NULL DEFAULT "
@@ -86,7 +86,7 @@ static const char *text_at(sqlite3_stmt *s, int column, struct arena *arena)
 	return text ? arena_strdup(arena, (const char *)text) : NULL;
 }
 
-/* Where the level changed, of values that are there. */
+/* Finds changes of the level, among values that are present. */
 static int find_changes(struct duet_series *series, struct arena *arena, struct sonde_err *err)
 {
 	double *x = arena_alloc(arena, (series->count + 1) * sizeof(*x));
@@ -103,7 +103,7 @@ static bool is_next(const struct duet_series *s, const char *name, const char *m
 	return !s || strcmp(s->name, name) != 0 || strcmp(s->metric, metric) != 0;
 }
 
-/* Rows come sorted by series; the count of rows bounds the series too. */
+/* Rows are sorted by series; the number of rows bounds the number of series. */
 static int collect(sqlite3_stmt *s, struct duet_series *series, struct duet_point *points, size_t most, size_t *count,
 		struct arena *arena)
 {

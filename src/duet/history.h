@@ -1,6 +1,4 @@
-/*
- * history: results of comparisons over time, in SQLite, and where the level of B changed.
- */
+/* history: results of comparisons over time, in SQLite, and where the level of B changed. */
 #ifndef SONDE_DUET_HISTORY_H
 #define SONDE_DUET_HISTORY_H
 
@@ -16,14 +14,14 @@ struct duet_series {
 	const char *name, *metric;
 	struct duet_point *points;
 	size_t count;
-	struct stats_segment *segments; /* of ln(b); one: nothing changed */
+	struct stats_segment *segments; /* of ln(b); one segment: no change */
 	size_t segment_count;
 };
 
-/* Add the entries of a report. The file is made when it is not there. */
+/* Adds the entries of a report. Creates the file if missing. */
 int duet_history_add(const char *path, const char *name, const char *label, const struct duet_report *r,
 		struct sonde_err *err);
-/* Every series of a name and metric, with its changes. From the arena. */
+/* Reads all series by name and metric, with their changes. Memory from the arena. */
 int duet_history_read(const char *path, struct duet_series **series, size_t *count, struct arena *arena,
 		struct sonde_err *err);
 

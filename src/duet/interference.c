@@ -45,7 +45,7 @@ static double read_pressure(void)
 	return total && sscanf(total, "total=%lf", &us) == 1 ? us : NAN;
 }
 
-/* The value of the first line that has this key. */
+/* Appends the value of the first line with this key. */
 static void add_cpu_model(struct buf *out)
 {
 	static const char key[] = "model name";

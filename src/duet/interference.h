@@ -1,6 +1,6 @@
 /*
- * around: what the machine did meanwhile: processor time that a hypervisor gave to others, and time in
- * which somebody waited for a processor. A result measured under such pressure deserves to say so.
+ * interference: load from outside the comparison: CPU time stolen by the hypervisor, and time in which tasks waited
+ * for a CPU. A result measured under such pressure gets a warning.
  */
 #ifndef SONDE_DUET_INTERFERENCE_H
 #define SONDE_DUET_INTERFERENCE_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 struct duet_interference {
-	double steal_share;    /* of all processor time between start and stop; NaN: not known */
-	double pressure_share; /* of the time: some task waited for a processor (PSI) */
+	double steal_share;    /* share of all CPU time between start and stop; NaN if unknown */
+	double pressure_share; /* share of the time in which some task waited for a CPU (PSI) */
 	/* private */
 	int64_t start_ns;
 	double steal, total, waited_us;
@@ -20,7 +20,7 @@ struct duet_interference {
 void duet_interference_start(struct duet_interference *a);
 void duet_interference_stop(struct duet_interference *a);
 
-/* This machine in a few words: kernel, processor, how many of them we may use. */
+/* Describes this machine: kernel, CPU model, number of usable CPUs. */
 void duet_machine(struct buf *out);
 
 #endif

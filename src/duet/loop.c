@@ -14,7 +14,7 @@
 
 enum { LINE_MAX_BYTES = 256, ITERATIONS_MAX = 1 << 20 };
 
-/* One number or '-', which is not known; false: neither. */
+/* Parses a number or '-' for unknown; false if neither. */
 static bool take_number(const char **at, double *number)
 {
 	char *end;
@@ -72,7 +72,8 @@ struct stage {
 	struct sonde_err *err;
 };
 
-/* Two ends, ours close-on-exec; theirs below 10 where it can be, for shells that know one digit only. */
+/* Creates two connected sockets, ours close-on-exec; theirs below 10 if possible, for shells that know only one
+ * digit. */
 static int make_pair(int *ours, int *theirs, struct sonde_err *err)
 {
 	int fds[2], low;
@@ -110,7 +111,7 @@ static int start_side(struct stage *s, enum duet_side side)
 
 static void answer(struct side *x, const char *word)
 {
-	/* a program that went away shows at the next poll */
+	/* the next poll detects a program that has exited */
 	if (x->sock >= 0 && send(x->sock, word, strlen(word), MSG_NOSIGNAL) < 0)
 		x->is_waiting = false;
 	x->is_waiting = false;
@@ -138,7 +139,7 @@ static bool is_enough(const struct stage *s)
 			count_of(s, DUET_A) >= ITERATIONS_MAX || count_of(s, DUET_B) >= ITERATIONS_MAX;
 }
 
-/* Whose turn is it, where one goes at a time? */
+/* Which side is next, if only one runs at a time? */
 static enum duet_side turn_of(const struct stage *s)
 {
 	size_t a = count_of(s, DUET_A), b = count_of(s, DUET_B);
@@ -148,7 +149,7 @@ static enum duet_side turn_of(const struct stage *s)
 	return a < s->task->turn_count && s->task->turns[a].is_first_b ? DUET_B : DUET_A;
 }
 
-/* Let go who may. */
+/* Releases the sides that may start. */
 static void grant(struct stage *s)
 {
 	struct side *a = &s->sides[DUET_A], *b = &s->sides[DUET_B];
@@ -238,7 +239,7 @@ static int side_ended(struct stage *s, enum duet_side side)
 	struct side *x = &s->sides[side];
 	int rc = 0;
 
-	/* what it said last may still be on its way */
+	/* its last message may still be unread */
 	while (x->sock >= 0 && !rc) {
 		struct pollfd p = { .fd = x->sock, .events = POLLIN };
 
@@ -258,7 +259,7 @@ static int side_ended(struct stage *s, enum duet_side side)
 	return rc;
 }
 
-/* The first that has been quiet for too long, an iteration or before one; -1: none. */
+/* Returns the first side that has been silent for too long, in or before an iteration; -1: none. */
 static int late_side(const struct stage *s)
 {
 	for (int side = 0; side < DUET_SIDES; side++) {

@@ -1,6 +1,4 @@
-/*
- * markdown: a report as a comment on a pull request.
- */
+/* markdown: a report as a comment on a pull request. */
 #include "base/cleanup.h"
 #include "duet/duet-report.h"
 #include "duet/explain.h"
@@ -8,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A cell: no bar, no line end, and nothing that Markdown would act on. */
+/* Escapes a cell: no bar, no newline, no Markdown markup. */
 static void cell(struct buf *out, const char *text)
 {
 	for (; *text; text++) {
@@ -26,7 +24,7 @@ static void percent(struct buf *out, double ratio)
 		buf_adds(out, "?");
 }
 
-/* The only comparison is of its commands, or revisions. */
+/* A single comparison is titled by its commands or revisions. */
 static void title(struct buf *out, const struct duet_entry *e)
 {
 	if (e->name) {

@@ -89,7 +89,7 @@ int duet_table_putf(struct duet_table *t, struct duet_row *row, const char *colu
 	return rc;
 }
 
-/* The columns that every row has; INT64_MIN, NaN and NULL are absent. */
+/* The columns that every row has; INT64_MIN, NaN and NULL mean absent. */
 enum field_kind { FIELD_TEXT, FIELD_CHAR, FIELD_INT, FIELD_REAL };
 
 static const struct field {
@@ -210,7 +210,7 @@ void duet_table_json(const struct duet_table *t, struct buf *out)
 	buf_addc(out, '\n');
 }
 
-/* One field that begins at *at, taken in place; *at is moved to what follows its comma, or to NULL. */
+/* Parses the field at *at in place; *at moves past its comma, or becomes NULL. */
 static char *csv_field(char **at)
 {
 	char *from = *at, *to = from, *start = from;

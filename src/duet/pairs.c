@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The part of an iteration that may lie outside the time when both sides ran. */
+/* Maximum share of an iteration outside the time in which both sides ran. */
 #define ALONE_SHARE_MAX 0.01
 
 struct maker {
@@ -73,7 +73,7 @@ static int add_pair(struct maker *m, const struct duet_run *run, size_t a, size_
 	return 0;
 }
 
-/* Steady stretch of one side. */
+/* Finds the steady part of one side. */
 static int find_steady(struct maker *m, const struct duet_samples *s, size_t *first)
 {
 	struct stats_warmup warmup;
@@ -131,7 +131,7 @@ static int pair_by_index(struct maker *m, const struct duet_run *run, size_t fir
 	return rc;
 }
 
-/* When both sides ran; empty when one has no iterations. */
+/* The time in which both sides ran; empty if one has no iterations. */
 static struct stats_span common_time(const struct duet_run *run)
 {
 	struct stats_span common = { INT64_MIN, INT64_MAX };
@@ -158,7 +158,7 @@ static bool is_accompanied(const struct duet_iteration *it, const struct stats_s
 	return alone <= ALONE_SHARE_MAX * (double)(it->end_ns - it->start_ns);
 }
 
-/* Spans of a side; those that do not count do not last. */
+/* Returns the spans of a side; excluded ones have length 0. */
 static struct stats_span *spans_of(struct maker *m, const struct duet_samples *s, size_t first,
 		const struct stats_span *common)
 {
@@ -182,8 +182,9 @@ static int find_overlaps(struct maker *m, const struct duet_run *run, size_t fir
 }
 
 /*
- * Where one side is several times as long as the other no overlap is large, and where it has a fixed number of
- * iterations it may end before the other has made one: then what there is must do.
+ * If one side is several times as long as the other, no overlap is large; with a fixed number of iterations it may
+ * end before the other has finished one. Then any overlap counts, and after that also iterations partly outside the
+ * common time.
  */
 static int pair_by_overlap(struct maker *m, const struct duet_run *run, size_t first)
 {

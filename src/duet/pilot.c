@@ -1,14 +1,12 @@
 /*
  * pilot: A against itself, to choose a design and to find a bias before anything is compared.
  *
- * What one second of a design is worth is the variance of its runs' log-ratios times
- * the seconds of a run: half of it halves the time to the same width. The variance is
- * a robust one (stats/robust-scale.h), since the ranks that the answer comes from forgive
- * wild runs too. rmit is taken unless another is better by more than chance gives, since
- * the variance of a few runs is itself a rough figure and rmit needs no assumption about how
- * two programs share a machine. What a wrong choice costs: under a quota async has four times
- * the error of rmit (bench/duet --design), and of five runs of it one pilot in 25 took it for
- * a fourth of rmit's cost.
+ * The cost of a design is the variance of its runs' log-ratios times the seconds per run: half the cost halves the
+ * time to the same width. The variance is a robust estimate (stats/robust-scale.h), since the ranks used for the
+ * answer tolerate outliers too. rmit is chosen unless another design is better by more than chance explains, since
+ * the variance of a few runs is imprecise and rmit needs no assumption about how two programs share a machine. The
+ * cost of a wrong choice: under a quota async has four times the error of rmit (bench/duet --design), and with five
+ * runs one pilot in 25 estimated it at a fourth of rmit's cost.
  */
 #include "duet/compare-private.h"
 #include "stats/dist.h"
@@ -17,16 +15,16 @@
 
 #include <math.h>
 
-/* Runs of one turn cost little: more of them. */
+/* Runs of one turn are cheap: do more of them. */
 enum { PILOT_RUNS = 5, PILOT_SHORT_RUNS = 20, SIGNS_RUNS = 8 };
 
 #define PILOT_SHARE 0.2     /* of the budget, all designs together */
 #define CHECK_SHARE 0.1     /* of the budget */
 #define CLEARLY_BETTER 0.25 /* times the cost of rmit, and */
-#define CHANCE 0.02         /* how often so much would be seen of a design that is no better */
+#define CHANCE 0.02         /* probability of such a difference for a design that is not better */
 #define QN_EFFICIENCY 0.82
 #define CHECK_LEVEL 0.99
-#define FAR_OFF 8 /* times as wide as the middle two fifths are the middle four; of normal runs 2.4, by chance 4 */
+#define FAR_OFF 8 /* width of the middle four fifths by the middle two; 2.4 for normal runs, 4 by chance */
 
 /* The runs of A against itself in one design. */
 struct trial {
@@ -36,8 +34,8 @@ struct trial {
 };
 
 /*
- * Whole commands that start together do not end together: the slower one ends alone, faster than it would in
- * company, and the wall time's ratio shrinks towards 1. A against itself cannot show that.
+ * Whole commands that start together do not end together: the slower one ends alone, faster than under contention,
+ * and the wall time's ratio shrinks towards 1. A against itself cannot show that.
  */
 static bool is_candidate(const struct duet_setup *s, enum duet_design design)
 {
@@ -64,7 +62,7 @@ static double seconds_of(const struct trial *t)
 	return t->count ? ns / 1e9 / (double)t->count : NAN;
 }
 
-/* A turn of the quickest run. */
+/* Returns the turn time of the quickest run. */
 static double quickest_ns(const struct trial *t)
 {
 	double least = INFINITY;
@@ -85,7 +83,7 @@ static int effect_of(struct comparison *c, const struct trial *t, struct duet_pa
 	if (rc)
 		return rc;
 	runs = duet_pairs_runs(pairs);
-	/* No pair at all (a side was too quick to overlap): this design has nothing to say. */
+	/* No pair at all (a side was too quick to overlap): this design has no estimate. */
 	if (stats_effect(&runs, &how, &c->out->arena, effect, &ignored)) {
 		effect->log_ratio = stats_interval_open(NAN, 0, CHECK_LEVEL, "none");
 		effect->ratio = effect->log_ratio;
@@ -94,7 +92,7 @@ static int effect_of(struct comparison *c, const struct trial *t, struct duet_pa
 	return 0;
 }
 
-/* Room for one a run; NaN when it has no pair. Leaves the pairs in another order. */
+/* Needs space for one location per run; NaN if a run has no pair. Reorders the pairs. */
 static void locate(struct duet_pairs *pairs, double *locations)
 {
 	for (size_t run = 0; run < pairs->runs; run++) {
@@ -115,7 +113,7 @@ static double variance_of(struct duet_pairs *pairs)
 	return scale * scale;
 }
 
-/* How far apart the values of the middle `share` are, of sorted ones. */
+/* Returns the distance spanned by the middle `share` of sorted values. */
 static double middle_width(const double *x, size_t n, double share)
 {
 	size_t out = (size_t)((double)n * (1 - share) / 2);
@@ -124,9 +122,9 @@ static double middle_width(const double *x, size_t n, double share)
 }
 
 /*
- * Are the runs near each other or far off, so that signs say much more than ranks? Averages of a near and a far one
- * mean nothing, and where a third of them are far off that is what ranks take for the middle: errors of 25 %
- * (bench/duet under a quota). Where signs are not needed they cost a quarter of width.
+ * Are the runs either near each other or far off, so that signs are much more precise than ranks? Averages of a near
+ * and a far value are meaningless, and if a third of the values are far off, ranks use such averages as the middle:
+ * errors of 25 % (bench/duet under a quota). If signs are not needed, they cost a quarter of width.
  */
 static bool wants_signs(struct duet_pairs *pairs)
 {
@@ -157,7 +155,7 @@ static int weigh(struct comparison *c, enum duet_design design, const struct tri
 	return 0;
 }
 
-/* The ratio of two variances that chance undercuts so often, of runs whose true variances are the same: Fisher's F. */
+/* The ratio of two variances with that probability by chance, for runs with equal true variances: Fisher's F. */
 static double chance_ratio(const struct duet_choice *one, const struct duet_choice *other)
 {
 	double df = QN_EFFICIENCY * ((double)one->runs - 1), df_other = QN_EFFICIENCY * ((double)other->runs - 1);
@@ -216,7 +214,7 @@ static int add_run(struct comparison *c, struct trial *t, const char *what)
 	return rc;
 }
 
-/* Round after round over the designs, so that a noisy moment meets all of them. */
+/* Alternates the designs in rounds, so that a noisy period affects all of them. */
 static int try_designs(struct comparison *c, struct trial trials[DUET_DESIGNS])
 {
 	int rc = 0;
@@ -231,7 +229,7 @@ static int try_designs(struct comparison *c, struct trial trials[DUET_DESIGNS])
 	return rc;
 }
 
-/* Runs of the kind that will count, as many as fit into `ns`; returns the time they take, which may be more. */
+/* Plans runs of the kind that will count, as many as fit into `ns`; returns the time they take, which may be more. */
 static double plan_trial(struct comparison *c, struct trial *t, enum duet_design design, double ns)
 {
 	bool is_short = !c->setup->has_own_iterations && design != DUET_ASYNC;
@@ -247,7 +245,7 @@ static double plan_trial(struct comparison *c, struct trial *t, enum duet_design
 	return (double)(t->wanted * turns) * c->turn_ns;
 }
 
-/* Plans that fit into the pilot's share; false: they do not. */
+/* Plans trials within the pilot's share of the budget; false if they do not fit. */
 static bool plan_pilot(struct comparison *c, struct trial trials[DUET_DESIGNS])
 {
 	double all = PILOT_SHARE * (double)c->setup->budget_ns, needed = 0;

@@ -1,6 +1,4 @@
-/*
- * results-judge: rows become runs, benchmark by benchmark.
- */
+/* results-judge: converts rows to runs, per benchmark. */
 #include "duet/results.h"
 
 #include "base/cleanup.h"
@@ -13,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows in the order of suite, benchmark, type, source, run, side, iteration. */
+/* Sorts rows by suite, benchmark, type, source, run, side, iteration. */
 static int compare_text(const char *a, const char *b)
 {
 	return strcmp(a ? a : "", b ? b : "");
@@ -50,7 +48,7 @@ static int compare_rows(const void *pa, const void *pb)
 static enum duet_design design_of(const struct duet_row *row)
 {
 	if (row->start_ns == DUET_UNKNOWN_NS || !row->type)
-		return DUET_SEQ; /* without times there is nothing that overlaps */
+		return DUET_SEQ; /* without times no overlap is known */
 	for (int d = 0; d < DUET_DESIGNS; d++)
 		if (duet_design_types[d] && !strcmp(duet_design_types[d], row->type))
 			return (enum duet_design)d;
@@ -73,7 +71,7 @@ static int add_row(struct duet_run *run, const struct duet_row *row)
 	return duet_samples_add(&run->sides[row->pair == 'B' ? DUET_B : DUET_A], &it);
 }
 
-/* Behind the last row of the run that begins here. */
+/* Returns the index after the last row of the run that starts here. */
 static size_t run_end(const struct duet_row **rows, size_t n, size_t from)
 {
 	size_t end = from + 1;
@@ -83,7 +81,7 @@ static size_t run_end(const struct duet_row **rows, size_t n, size_t from)
 	return end;
 }
 
-/* The run of these rows: the iterations of A come first among them. Release it in any case. */
+/* Builds the run of these rows: the iterations of A come first among them. Release it in any case. */
 static int make_run(const struct duet_row **rows, size_t n, struct duet_run *run)
 {
 	int rc = 0;
@@ -96,7 +94,7 @@ static int make_run(const struct duet_row **rows, size_t n, struct duet_run *run
 	return rc;
 }
 
-/* The runs of a group of rows; those that lack a side are left out. */
+/* Builds the runs of a group of rows; runs without both sides are skipped. */
 static int make_runs(const struct duet_row **rows, size_t n, struct duet_run **out, size_t *count)
 {
 	struct duet_run *runs = calloc(n, sizeof(*runs));
@@ -140,7 +138,7 @@ static int judge_group(const struct duet_row **rows, size_t n, const struct duet
 			rows[0]->benchmark ? rows[0]->benchmark : "", rows[0]->type ? rows[0]->type : "");
 	if (rc || !e->result || !e->name)
 		return err_sys(err, ENOMEM, "cannot judge the results");
-	/* A benchmark without a pair is an entry without an answer, not the end of all the others. */
+	/* A benchmark without a pair is an entry without a verdict; the others are still judged. */
 	duet_judge(&own, runs, count, e->result, &none);
 	return 0;
 }

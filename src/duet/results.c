@@ -1,6 +1,4 @@
-/*
- * results: reading directories. A file that cannot be read is told and left out; the others count.
- */
+/* results: reads directories. A file that cannot be read is reported and skipped; the others count. */
 #include "duet/results.h"
 
 #include "base/cleanup.h"
@@ -19,7 +17,7 @@
 
 enum { ARTIFACT_BYTES_MAX = 1 << 20, ARTIFACTS_MAX = 64, FILES_MAX = 1 << 20 };
 
-/* What goes into a column of an artifact: all of it, or the value after a word. */
+/* Which part of an artifact becomes a column: all of it, or the value after a word. */
 static const struct {
 	const char *name, *word;
 } artifact_words[] = { { "lscpu", "Model name:" }, { "meminfo", "MemTotal:" } };
@@ -45,7 +43,7 @@ static int is_visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* The first line after `word`, or the first line; blanks at its ends cut. In place. */
+/* Returns the first line after `word`, or the first line; trimmed in place. */
 static char *artifact_value(const char *name, char *text)
 {
 	char *from = text, *end;
@@ -104,7 +102,7 @@ static const char *artifact(const struct directory *d, const char *name)
 	return NULL;
 }
 
-/* Old harnesses count from their own start: such times become those of the day, if `date` tells it. */
+/* Old harnesses count from their own start: their times become absolute if `date` is known. */
 static void anchor(const struct directory *d, struct duet_row *row)
 {
 	const int64_t year_2000 = INT64_C(946684800000000000);
@@ -123,7 +121,7 @@ static void anchor(const struct directory *d, struct duet_row *row)
 	row->end_ns += at * 1000000000;
 }
 
-/* Are there iterations of more than one benchmark in this file? */
+/* Does this file have iterations of more than one benchmark? */
 static bool has_several(const struct duet_table *t, size_t first)
 {
 	for (size_t i = first + 1; i < t->count; i++)
@@ -133,7 +131,7 @@ static bool has_several(const struct duet_table *t, size_t first)
 	return false;
 }
 
-/* What the file's name and directory tell of its rows. */
+/* Fills in rows from the file's name and directory. */
 static int complete(struct directory *d, size_t first, const struct duet_result_name *name)
 {
 	struct duet_table *t = &d->r->table;
@@ -164,7 +162,7 @@ static int complete(struct directory *d, size_t first, const struct duet_result_
 	return 0;
 }
 
-/* 0, or -ENOMEM; a file that cannot be read is told. */
+/* 0, or -ENOMEM; a file that cannot be read is reported. */
 static int read_file(struct directory *d, const char *file, const struct duet_result_name *name, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
@@ -217,7 +215,7 @@ int duet_results_read(struct duet_results *r, const char *dir, struct sonde_err 
 	return rc;
 }
 
-/* Fields of a processed file, by the name of their column. */
+/* Fields of a processed file, by column name. */
 struct columns {
 	char *names[DUET_COLUMNS_MAX];
 	size_t count;
@@ -231,7 +229,7 @@ static const char *field(const struct columns *c, char **fields, const char *nam
 	return NULL;
 }
 
-/* Whole numbers as they are; "1.5e9" and "12.0", which others write, through a double. */
+/* Integers are parsed exactly; "1.5e9" and "12.0", which other tools write, as a double. */
 static int64_t int_field(const struct columns *c, char **fields, const char *name)
 {
 	const char *text = field(c, fields, name);
@@ -285,8 +283,8 @@ static int take_row(struct duet_results *r, const struct columns *c, char **fiel
 }
 
 /*
- * A table of several directories has runs of one number more than once: where the iterations of a side begin again,
- * there is another run. `last` keeps the row of each that came last.
+ * A table of several directories can have the same run number more than once: if the iterations of a side restart,
+ * another run begins. `last` has the last row of each.
  */
 static int set_source(struct duet_results *r, struct map *last)
 {

@@ -57,7 +57,7 @@ int duet_exec_start(struct duet_exec *e, enum duet_side side, bool is_aa, const 
 	spec.interrupt_fd = e->interrupt_fd;
 	spec.inherit = inherit;
 	spec.inherit_count = inherit_count;
-	spec.fds[1] = e->has_output ? STDERR_FILENO : JOB_FD_NULL; /* ours is for the answer */
+	spec.fds[1] = e->has_output ? STDERR_FILENO : JOB_FD_NULL; /* stdout is for the result */
 	if (!e->has_output) {
 		spec.fds[2] = e->complaints[side];
 		if (ftruncate(e->complaints[side], 0) || lseek(e->complaints[side], 0, SEEK_SET))
@@ -69,7 +69,7 @@ int duet_exec_start(struct duet_exec *e, enum duet_side side, bool is_aa, const 
 	return rc;
 }
 
-/* The last line of what the command complained of, as a hint. */
+/* Adds the last line of the command's stderr as a hint. */
 static void hint_complaint(const struct duet_exec *e, enum duet_side side, struct sonde_err *err)
 {
 	char text[COMPLAINT_BYTES + 1], *line;
@@ -128,12 +128,12 @@ struct duet_iteration duet_exec_iteration(const struct job *job)
 	return it;
 }
 
-/* The jobs of a run under way. */
+/* The jobs of the current run. */
 struct stage {
 	struct duet_exec *e;
 	const struct duet_task *task;
 	struct duet_run *run;
-	struct job *jobs[DUET_SIDES]; /* NULL: none now */
+	struct job *jobs[DUET_SIDES]; /* NULL: not running */
 	int64_t until_ns[DUET_SIDES];
 	struct sonde_err *err;
 };
@@ -147,7 +147,7 @@ static int start(struct stage *s, enum duet_side side, const cpu_set_t *cpus)
 	return rc;
 }
 
-/* A job has ended: its iteration, and it is gone with all it left behind. */
+/* Records the iteration of a job that has ended, and removes the job and its processes. */
 static int collect(struct stage *s, enum duet_side side)
 {
 	struct job *job = s->jobs[side];
@@ -196,7 +196,7 @@ int duet_poll_ms(int64_t until_ns)
 	return left / 1000000 >= INT32_MAX ? INT32_MAX : (int)(left / 1000000 + 1);
 }
 
-/* Wait until a job has ended and collect what has. */
+/* Waits until a job has ended and collects all that have. */
 static int wait_any(struct stage *s)
 {
 	struct pollfd fds[3] = { { .fd = s->e->interrupt_fd, .events = POLLIN } };
@@ -263,7 +263,7 @@ static int run_in_step(struct stage *s)
 	return rc;
 }
 
-/* Both go on until each has its iterations, so that nobody's but the last are made alone. */
+/* Both sides continue until each has its iterations, so that only the last ones run alone. */
 static int run_freely(struct stage *s)
 {
 	const struct duet_samples *sides = s->run->sides;

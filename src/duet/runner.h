@@ -1,6 +1,6 @@
 /*
- * runner: what executes a run. compare.h decides what is to be run and what follows from it; a
- * runner knows commands, containers or, in tests, nothing but a clock of its own.
+ * runner: executes a run. compare.h decides what to run and evaluates it; a runner knows commands, containers or, in
+ * tests, only a simulated clock.
  */
 #ifndef SONDE_DUET_RUNNER_H
 #define SONDE_DUET_RUNNER_H
@@ -11,18 +11,18 @@
 
 struct duet_task {
 	enum duet_design design;
-	const struct duet_turn *turns; /* async: turn_count iterations of each side at least, placed as turns[0] */
+	const struct duet_turn *turns; /* async: at least turn_count iterations of each side, placed as in turns[0] */
 	size_t turn_count;
-	bool is_aa; /* A takes both sides */
+	bool is_aa; /* both sides execute A */
 };
 
 struct duet_runner {
 	void *self;
 	int64_t (*now_ns)(void *self);
 	/*
-	 * Execute the task and fill the sides, start and end of a zeroed run, which the caller releases. Whatever is
-	 * returned, nothing that was started is still running. -EINTR: the user wants to stop. Anything else is
-	 * the failure of a side (-ECHILD; it took too long: -ETIMEDOUT) or ours.
+	 * Executes the task and fills the sides, start and end of a zeroed run, which the caller releases. No process
+	 * that it started is left running, also on failure. -EINTR: the user requests to stop. -ECHILD: a side
+	 * failed; -ETIMEDOUT: it took too long; other errors are internal.
 	 */
 	int (*run)(void *self, const struct duet_task *task, struct duet_run *run, struct sonde_err *err);
 };

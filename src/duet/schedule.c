@@ -7,7 +7,7 @@ void duet_plan_init(struct duet_plan *p, enum duet_design design, size_t turns, 
 	stats_rng_init(&p->rng, seed, (uint64_t)design);
 }
 
-/* n flags of which half are set, in random order; the odd one of the runs of a group is set in half of them. */
+/* Sets half of the n flags, in random order; if n is odd, the remaining one is set in half of the runs of a group. */
 static void balance(struct duet_plan *p, bool *flags, size_t n, bool odd[DUET_GROUP_MAX])
 {
 	if (p->in_group == 0) {

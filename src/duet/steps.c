@@ -20,7 +20,7 @@
 
 static const struct model_rows_opts every_row;
 
-/* The name of most steps; STORE_NULL: there are none. */
+/* Returns the most frequent step name; STORE_NULL if there are no steps. */
 static int most_frequent(struct model_run *run, int64_t *name, struct sonde_err *err)
 {
 	CLEANUP(map_release) struct map counts = MAP_INIT;
@@ -50,7 +50,7 @@ static bool has_name(struct model_run *run, const struct store_step *row, const 
 	return name ? own && !strcmp(own, name) : row->name == frequent;
 }
 
-/* From step to step, process by process. */
+/* Reads iterations from step to step, per process. */
 static int read_steps(struct duet_samples *out, struct model_run *run, const char *name, int64_t frequent,
 		struct sonde_err *err)
 {
@@ -107,7 +107,7 @@ int duet_steps_read(struct duet_samples *out, const char *bundle, const char *na
 	return rc;
 }
 
-/* As run.json has it; null values are not known. */
+/* Reads a number of run.json; NaN if null. */
 static double number_of(const struct model_run *run, const char *keys)
 {
 	int64_t n = model_run_int(run, keys);
@@ -179,7 +179,7 @@ void duet_steps_release(struct duet_steps *s)
 	tempdir_release(&s->dir);
 }
 
-/* One execution a side, in the task's manner. A against itself records A into both bundles. */
+/* Executes each side once, as the task requires. For A against itself, A is recorded into both run directories. */
 static int execute(struct duet_steps *s, const struct duet_task *task, struct duet_run *out, struct sonde_err *err)
 {
 	struct duet_exec own = *s->exec;
@@ -201,7 +201,7 @@ static int execute(struct duet_steps *s, const struct duet_task *task, struct du
 			if (!argv)
 				return err_sys(err, ENOMEM, "cannot record the commands");
 			memcpy(argv, s->argv[DUET_A], n * sizeof(*argv));
-			argv[6] = s->argv[DUET_B][6]; /* the bundle */
+			argv[6] = s->argv[DUET_B][6]; /* the run directory */
 		}
 		own.commands[side].argv = argv;
 	}

@@ -1,8 +1,8 @@
 /*
  * steps: iterations that a recorded program announced with sonde_step.
  *
- * An iteration lasts from one step to the next of the same name and process; the first one begins before anything is
- * known of it and is left out. Steps of the name that occurs most are taken unless one is given.
+ * An iteration lasts from one step to the next of the same name and process; the first one is excluded, since its
+ * start is unknown. The most frequent step name is used unless one is given.
  */
 #ifndef SONDE_DUET_STEPS_H
 #define SONDE_DUET_STEPS_H
@@ -11,27 +11,27 @@
 #include "base/tempdir.h"
 #include "duet/run-commands.h"
 
-/* Add the iterations of a run bundle; their value is the step's, or that of a counter. -ENODATA: it has none. */
+/* Adds the iterations of a run directory; their value is the step's, or that of a counter. -ENODATA if it has none. */
 int duet_steps_read(struct duet_samples *out, const char *bundle, const char *name, const char *counter,
 		struct sonde_err *err);
 
-/* Add the whole execution as one iteration: time, processor time and memory of all its processes, where known. */
+/* Adds the whole execution as one iteration: time, CPU time and memory of all its processes, if known. */
 int duet_steps_read_whole(struct duet_samples *out, const char *bundle, const char *counter, struct sonde_err *err);
 
-/* The runner: each run is one recorded execution a side, of which the steps or the whole are the iterations. */
+/* The runner: each run is one recorded execution per side; its steps or the whole execution are the iterations. */
 struct duet_steps {
 	struct duet_exec *exec;
-	const char *sonde;   /* the program that records */
+	const char *sonde;   /* path of the sonde program */
 	const char *name;    /* of the step; NULL: the most frequent */
-	const char *counter; /* whose value iterations have; NULL: the step's */
+	const char *counter; /* counter that is the value of iterations; NULL: the step's */
 	bool is_whole;
-	const char *probes; /* what is recorded; NULL: trace */
+	const char *probes; /* probes to record; NULL: trace */
 	/* private */
 	struct tempdir dir;
 	char **argv[DUET_SIDES];
 };
 
-/* Makes a temporary directory and puts `sonde record` before the commands of the exec. Release in any case. */
+/* Creates a temporary directory and prefixes the commands of the duet_exec with `sonde record`. Release in any case. */
 int duet_steps_open(struct duet_steps *s, struct arena *arena, struct sonde_err *err);
 void duet_steps_release(struct duet_steps *s);
 struct duet_runner duet_steps_runner(struct duet_steps *s);

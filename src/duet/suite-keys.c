@@ -1,6 +1,4 @@
-/*
- * suite-keys: which keys may stand where, and the values that they have; see suite-private.h.
- */
+/* suite-keys: which keys are valid at which level, and their values; see suite-private.h. */
 #include "duet/suite-private.h"
 
 #include "base/cleanup.h"
@@ -40,7 +38,7 @@ static const struct key {
 
 enum { KEYS = sizeof(keys) / sizeof(*keys) };
 
-/* Keys of an older version, and what became of them. */
+/* Keys of an older version, and their replacements. */
 static const struct {
 	const char *old, *advice;
 } old_keys[] = {
@@ -88,7 +86,7 @@ yaml_node_t *suite_find(struct reader *r, const yaml_node_t *mapping, const char
 	return merged;
 }
 
-/* "a, b, c": the keys of a level. */
+/* Appends "a, b, c": the keys of a level. */
 static void list_keys(struct buf *out, unsigned level)
 {
 	for (size_t i = 0; i < KEYS; i++)

@@ -1,6 +1,6 @@
 /*
- * suite-names: result files are named after what they are results of; the original's names, so that its tools and ours
- * read each other's directories.
+ * suite-names: names of result files, compatible with duetbench, so that its tools and ours can read each other's
+ * directories.
  */
 #include "duet/suite.h"
 
@@ -14,7 +14,7 @@ const char *const duet_design_types
 
 static const char name_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
-/* Fields are separated by dots, so names have none. */
+/* Fields are separated by dots, so names must not contain any. */
 static char *dotless(const char *text, struct arena *arena)
 {
 	char *copy = arena_strdup(arena, text);
@@ -37,7 +37,7 @@ char *duet_step_result_name(const struct duet_step *step, enum duet_side side, c
 			duet_design_types[step->design], order, "AB"[side], *base ? base : "results");
 }
 
-/* Copy the field up to the next dot; false: too long, empty or not made of the letters. */
+/* Copies the field up to the next dot; false if too long, empty or with other characters. */
 static bool take_field(const char **at, char *out, size_t size, const char *letters)
 {
 	size_t n = strcspn(*at, ".");

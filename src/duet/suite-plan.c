@@ -1,6 +1,4 @@
-/*
- * suite-plan: what a configuration file asks for, as a list of steps.
- */
+/* suite-plan: converts a configuration to a list of steps. */
 #include "duet/schedule.h"
 #include "duet/suite.h"
 
@@ -26,7 +24,7 @@ static size_t steps_of(const struct duet_benchmark *b, enum duet_design design)
 	return (size_t)b->repetitions[design] * (design == DUET_SEQ ? 2 : 1);
 }
 
-/* The runs of one benchmark in one design; a sequential one is two steps. */
+/* Adds the runs of one benchmark in one design; a sequential run is two steps. */
 static size_t add_steps(struct duet_step *out, const struct duet_benchmark *b, enum duet_design design, uint64_t seed)
 {
 	struct duet_plan plan;

@@ -1,6 +1,6 @@
 /*
- * suite-private: the tree of a configuration, and values found in it: strict about keys, looked for in A or B, then in
- * the duet, then in `duetbench`. Errors name the file and line.
+ * suite-private: the node tree of a configuration and the lookup of values: strict about keys, searched in A or B,
+ * then in the duet, then in `duetbench`. Errors name the file and line.
  */
 #ifndef SONDE_DUET_SUITE_PRIVATE_H
 #define SONDE_DUET_SUITE_PRIVATE_H
@@ -19,7 +19,7 @@ struct reader {
 	struct sonde_err *err;
 };
 
-/* Where a value is looked for, innermost first. */
+/* Mappings that are searched for a value, innermost first. */
 struct scope {
 	const yaml_node_t *nodes[LEVELS];
 	const char *where;
@@ -27,21 +27,21 @@ struct scope {
 
 int suite_say(struct reader *r, const yaml_node_t *node, int errnum, const char *fmt, ...)
 		__attribute__((format(printf, 4, 5)));
-/* Its text; NULL: it is none. */
+/* The text of a node; NULL if it is not a scalar. */
 const char *suite_scalar(const yaml_node_t *node);
 yaml_node_t *suite_node_at(struct reader *r, int index);
-/* The value of a key in a mapping, or in the mappings that it merges in with `<<`. */
+/* Returns the value of a key in a mapping, or in the mappings that it merges with `<<`. */
 yaml_node_t *suite_find(struct reader *r, const yaml_node_t *mapping, const char *key, int depth);
-/* Every key may stand at this level. */
+/* Fails if a key is not valid at this level. */
 int suite_check_keys(struct reader *r, const yaml_node_t *mapping, unsigned level, const char *where);
-/* By inheritance; NULL: nowhere. */
+/* Looks up a value with inheritance; NULL if not found. */
 yaml_node_t *suite_look(struct reader *r, const struct scope *s, const char *key);
-/* fallback NULL: it must be there. */
+/* fallback NULL: the value is required. */
 int suite_get_text(struct reader *r, const struct scope *s, const char *key, const char *fallback, const char **out);
 int suite_get_bool(struct reader *r, const struct scope *s, const char *key, bool fallback, bool *out);
 int suite_get_int(struct reader *r, const struct scope *s, const char *key, int64_t fallback, int64_t least,
 		int64_t most, int64_t *out);
-/* A list of texts; one text is a list of one. */
+/* A list of texts; a single text is a list of one. */
 int suite_get_list(struct reader *r, const struct scope *s, const char *key, const char *const **out, size_t *count);
 
 #endif

@@ -38,7 +38,7 @@ static void tell_error(struct duet_suite_run *r, enum duet_event kind, const cha
 	tell(r, kind, "%s: %s%s%s", what, why->text, why->hint[0] ? "; " : "", why->hint);
 }
 
-/* Until it has ended, for at most a minute. */
+/* Waits until it has ended, for at most a minute. */
 static int wait_for_artifact(const struct duet_suite_run *r, struct job *job, struct sonde_err *err)
 {
 	int64_t until_ns = clock_mono_ns() + INT64_C(60000000000);
@@ -54,7 +54,7 @@ static int wait_for_artifact(const struct duet_suite_run *r, struct job *job, st
 	return job_wait(job, until_ns, err);
 }
 
-/* An artifact: the output of a command, under a name that appears when it is whole. */
+/* Creates an artifact: the output of a command, in a file that appears only when complete. */
 static int make_artifact(struct duet_suite_run *r, const struct duet_artifact *a, const char *path,
 		struct sonde_err *err)
 {
@@ -112,7 +112,7 @@ int duet_suite_artifacts(struct duet_suite_run *r, struct sonde_err *err)
 	return rc;
 }
 
-/* A step under way. */
+/* State of the current step. */
 struct play {
 	struct duet_suite_run *r;
 	const struct duet_step *step;
@@ -138,7 +138,7 @@ static char *result_path(struct play *p, enum duet_side side, const char *inside
 	return step_path(p, p->step, side, inside, ending);
 }
 
-/* The same step with the sides in the other order, which another seed may have given it. */
+/* Returns the same step with the sides in the other order, as another seed may have planned it. */
 static struct duet_step other_order(const struct duet_step *step)
 {
 	struct duet_step other = *step;
@@ -170,7 +170,7 @@ static bool is_finished(struct play *p)
 static int start_container(struct play *p, enum duet_side side)
 {
 	static const char *const sync_args[] = { "-v", "/dev/shm:/dev/shm", "--ipc", "host", NULL };
-	/* An image has bash, and may have nothing else: wait at a pipe that nobody writes to. */
+	/* An image has bash, but maybe no other program: read from a pipe without a writer. */
 	static char bash[] = "bash", option[] = "-c", wait[] = "exec 3<> <(:); while :; do read -r -u 3; done";
 	static char *const idle[] = { bash, option, wait, NULL };
 	struct job_isolation place = { .kind = JOB_CONTAINER,
@@ -185,7 +185,7 @@ static int start_container(struct play *p, enum duet_side side)
 	return rc;
 }
 
-/* The command with every '$$' replaced by the barrier's name. */
+/* Replaces every '$$' in the command by the barrier's name. */
 static char *with_barrier(struct play *p, const char *command)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -216,7 +216,7 @@ static int start_command(struct play *p, enum duet_side side)
 	return container_exec(&p->jobs[side], p->containers[side], &spec, p->err);
 }
 
-/* A side has ended: did it fail? In step, its peer must not wait for it. */
+/* Checks a side that has ended for failure. With a barrier, its peer must not wait for it. */
 static int side_ended(struct play *p, enum duet_side side)
 {
 	int rc = job_wait(p->jobs[side], INT64_MAX, p->err), status;
@@ -231,7 +231,7 @@ static int side_ended(struct play *p, enum duet_side side)
 	return p->step->design == DUET_SYNC ? duet_barrier_stand_in(&p->barrier, p->err) : 0;
 }
 
-/* Until one of the open sides ends: which of them did. */
+/* Waits until one of the open sides ends; returns which one. */
 static int wait_for_a_side(struct play *p, const bool *is_open, int64_t until_ns, bool *has_ended)
 {
 	struct pollfd fds[3] = { { .fd = p->r->interrupt_fd, .events = POLLIN } };
@@ -275,7 +275,7 @@ static int wait_for_sides(struct play *p, int64_t until_ns)
 	return rc;
 }
 
-/* A run has one result, whichever order it had before. */
+/* A run has one result, whatever its earlier order. */
 static void remove_earlier(struct play *p, enum duet_side side, const char *inside)
 {
 	struct duet_step other = other_order(p->step);
@@ -286,7 +286,7 @@ static void remove_earlier(struct play *p, enum duet_side side, const char *insi
 			fs_remove_tree(AT_FDCWD, paths[i]);
 }
 
-/* Copy every result next to where it belongs; then, when all are there, give them their names. */
+/* Copies every result to a temporary name; renames them when all are complete. */
 static int take_results(struct play *p)
 {
 	int rc = 0;

@@ -1,6 +1,4 @@
-/*
- * suite: reading the configuration. libyaml makes a tree of nodes, suite-keys.c finds values in it.
- */
+/* suite: reads the configuration. libyaml builds a tree of nodes, suite-keys.c looks up values in it. */
 #include "duet/suite-private.h"
 
 #include "base/cleanup.h"
@@ -14,7 +12,7 @@
 
 enum { REPETITIONS_MAX = 1000000, DUETS_MAX = 4096 };
 
-/* run_base and run, with a blank between. */
+/* Joins run_base and run with a blank. */
 static const char *join(struct reader *r, const char *base, const char *run)
 {
 	return *base ? arena_printf(r->arena, "%s %s", base, run) : run;
@@ -74,7 +72,7 @@ static int read_sides(struct reader *r, const struct scope *duet, const yaml_nod
 	return 0;
 }
 
-/* Synchronous runs need commands of their own; whether these ever wait is for the runner to warn of. */
+/* Synchronous runs need separate commands; the runner warns if these never wait. */
 static int check_sync(struct reader *r, const yaml_node_t *section, struct duet_benchmark *b)
 {
 	b->has_barrier = true;
@@ -218,7 +216,7 @@ static int read_main(struct reader *r, const yaml_node_t *root, struct duet_suit
 	return rc ? rc : read_benchmarks(r, root, &s, out);
 }
 
-/* Sections that no duet names are typing errors. */
+/* Sections that are not in the list of duets are typing errors. */
 static int check_sections(struct reader *r, const yaml_node_t *root, const struct duet_suite *s)
 {
 	for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top; p++) {

@@ -1,9 +1,9 @@
 /*
- * suite: a configuration file of the original duetbench, and the plan it stands for.
+ * suite: a configuration file of duetbench, and the plan it describes.
  *
- * One mapping: `duetbench:` and one mapping for each name in its list `duets`. A value is looked for in A or B, then in
- * the duet, then in duetbench; it shadows as a whole. A key that is not known, or stands where it must not, is an error
- * that says what would be right. A duet without B compares A with itself.
+ * One mapping: `duetbench:` and one mapping for each name in its list `duets`. A value is searched in A or B, then in
+ * the duet, then in duetbench; it overrides as a whole. A key that is unknown or at the wrong level is an error with
+ * a correction. A duet without B compares A with itself.
  */
 #ifndef SONDE_DUET_SUITE_H
 #define SONDE_DUET_SUITE_H
@@ -18,19 +18,19 @@ enum { DUET_SUITE_BYTES_MAX = 4 << 20 };
 
 struct duet_suite_side {
 	const char *image;
-	const char *const *results; /* absolute paths in the container, then a NULL */
+	const char *const *results; /* absolute paths in the container, NULL-terminated */
 	const char *run;            /* the whole command: run_base and run */
-	const char *sync_run;       /* the same for a synchronous duet; NULL: the suite has none */
+	const char *sync_run;       /* the same for a synchronous duet; NULL if the suite has none */
 };
 
 struct duet_benchmark {
 	const char *name, *suite;
 	bool has_removal;                  /* remove containers after their run */
-	int64_t repetitions[DUET_DESIGNS]; /* of async, sync and seq */
+	int64_t repetitions[DUET_DESIGNS]; /* for async, sync and seq */
 	int64_t timeout_ns;                /* 0: none */
 	struct duet_suite_side sides[DUET_SIDES];
 	bool is_aa;
-	bool has_barrier; /* false: a synchronous command has no '$$' in it, so nothing synchronises it */
+	bool has_barrier; /* false: a synchronous command has no '$$' in it, so it is not synchronised */
 };
 
 struct duet_artifact {
@@ -48,12 +48,12 @@ struct duet_suite {
 	size_t artifact_count;
 };
 
-/* Everything lives in the arena. Messages are "path:line: sentence". */
+/* All memory is in the arena. Messages are "path:line: sentence". */
 int duet_suite_load(struct duet_suite *s, const char *path, struct arena *arena, struct sonde_err *err);
 int duet_suite_parse(struct duet_suite *s, const char *path, const char *text, size_t bytes, struct arena *arena,
 		struct sonde_err *err);
 
-/* One entry of the plan: one execution of one side alone, or of both at once. */
+/* One entry of the plan: one execution of one side, or of both at once. */
 struct duet_step {
 	const struct duet_benchmark *benchmark;
 	enum duet_design design;
@@ -63,8 +63,8 @@ struct duet_step {
 };
 
 /*
- * The plan: benchmark after benchmark, or all shuffled. Orders AB and BA are balanced for each benchmark and design.
- * From the arena; -ENOMEM.
+ * The plan: by benchmark, or all shuffled. Orders AB and BA are balanced for each benchmark and design. Memory from
+ * the arena; -ENOMEM on failure.
  */
 int duet_suite_plan(const struct duet_suite *s, const char *const *only, uint64_t seed, struct arena *arena,
 		struct duet_step **steps, size_t *count, struct sonde_err *err);
@@ -73,7 +73,7 @@ int duet_suite_plan(const struct duet_suite *s, const char *const *only, uint64_
 struct duet_result_name {
 	char suite[128], benchmark[128], type[16], order[8], pair;
 	int64_t runid;
-	const char *base; /* within the text that was parsed */
+	const char *base; /* points into the parsed text */
 };
 
 extern const char *const duet_design_types[]; /* "seqn", NULL for rmit, "syncduet", "duet" */

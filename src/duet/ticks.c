@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Steps in ascending order, from the largest power of ten that is surely too close. */
+/* Tick distances in ascending order, from the largest power of ten that is certainly too close. */
 static double step_of(int power, int i)
 {
 	static const double steps[] = { 1, 2, 5 };

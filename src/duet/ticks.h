@@ -1,6 +1,4 @@
-/*
- * ticks: round numbers along the axis of a picture: multiples of 1, 2 or 5 times a power of ten.
- */
+/* ticks: round numbers for the axis of a plot: multiples of 1, 2 or 5 times a power of ten. */
 #ifndef SONDE_DUET_TICKS_H
 #define SONDE_DUET_TICKS_H
 
@@ -8,12 +6,12 @@
 
 struct duet_ticks {
 	double step;
-	double first; /* the first tick is so many steps from 0: a whole number */
+	double first; /* the first tick in steps from 0: an integer */
 	size_t count;
-	int digits; /* behind the point, as many as tell them apart */
+	int digits; /* decimals needed to distinguish them */
 };
 
-/* The closest that are at most `most` within [lo, hi]; none when that is no stretch. */
+/* The closest ticks of which at most `most` are within [lo, hi]; none if the range is empty. */
 struct duet_ticks duet_ticks_for(double lo, double hi, size_t most);
 double duet_tick(const struct duet_ticks *t, size_t i);
 /* "+2.5 %", "0 %" */

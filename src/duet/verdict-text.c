@@ -1,6 +1,4 @@
-/*
- * say: a comparison in sentences.
- */
+/* verdict-text: a comparison in sentences. */
 #include "duet/duet-report.h"
 
 #include <inttypes.h>
@@ -19,16 +17,16 @@ const char *duet_stop_name(enum duet_stop stop)
 	return names[stop];
 }
 
-/* Of the time: more pressure than that is worth a word. */
+/* Share of the time with CPU pressure above which a warning is printed. */
 #define BUSY_SHARE 0.3
-#define NARROWER 2 /* times: an interval of which that is said */
+#define NARROWER 2 /* how many times narrower the interval must be to be mentioned */
 
 static double percent(double ratio)
 {
 	return 100 * (ratio - 1);
 }
 
-/* As many digits as tell something. */
+/* Returns the number of significant digits. */
 static int digits_for(double value)
 {
 	double size = fabs(value);
@@ -54,7 +52,7 @@ static void say_number(struct buf *out, double value, int digits)
 		buf_addf(out, "%+.*f", digits, value);
 }
 
-/* As many as its width tells something by. */
+/* Returns the digits that the width of the interval justifies. */
 static int digits_of(const struct stats_interval *ratio)
 {
 	return digits_for(isfinite(ratio->hi) ? percent(ratio->hi) - percent(ratio->lo) : 1);
@@ -126,7 +124,7 @@ void duet_say_answer(struct buf *out, const struct duet_report *r, const struct 
 		buf_adds(out, "B is ");
 		duet_say_change(out, result->effect.ratio.estimate);
 		buf_adds(out, " than A");
-		if (fabs(result->effect.log_ratio.estimate) > M_LN2) /* where percent are hard to read */
+		if (fabs(result->effect.log_ratio.estimate) > M_LN2) /* percentages are hard to read there */
 			buf_addf(out, ", a ratio of %.3g", result->effect.ratio.estimate);
 		break;
 	case STATS_EQUIVALENT:
@@ -237,7 +235,7 @@ void duet_say_pilot(struct buf *out, const struct duet_result *r)
 	}
 }
 
-/* A list of sentences under way. */
+/* A growing list of sentences. */
 struct doubts {
 	const char **out;
 	size_t count, most;
@@ -250,7 +248,7 @@ static void doubt(struct doubts *d, const char *text)
 		d->out[d->count++] = text;
 }
 
-/* Is processor time, which was measured beside, so much better known? */
+/* Is the CPU time, measured in addition, known that much more precisely? */
 static bool is_cpu_narrower(const struct duet_result *r)
 {
 	double width = r->cpu.hi - r->cpu.lo;

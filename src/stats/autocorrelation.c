@@ -1,11 +1,7 @@
 /*
- * autocorrelation: see autocorrelation.h.
- *
- * Effective sample size by the initial monotone positive sequence of Geyer,
- * "Practical Markov chain Monte Carlo" (Statistical Science 7(4), 1992). Block
- * length by Politis and White, "Automatic block-length selection for the dependent
- * bootstrap" (Econometric Reviews 23(1), 2004), corrected by Patton, Politis and
- * White (28(4), 2009).
+ * Effective sample size by the initial monotone positive sequence of Geyer, "Practical Markov chain Monte Carlo"
+ * (Statistical Science 7(4), 1992). Block length by Politis and White, "Automatic block-length selection for the
+ * dependent bootstrap" (Econometric Reviews 23(1), 2004), corrected by Patton, Politis and White (28(4), 2009).
  */
 #include "stats/autocorrelation.h"
 
@@ -25,7 +21,7 @@ static double covariance(const double *x, size_t n, double mean, size_t lag)
 	return sum / (double)n;
 }
 
-/* Is there anything to correlate? */
+/* Do the values differ at all? */
 static int has_spread(const double *x, size_t n, struct stats_moments *m)
 {
 	*m = stats_moments_of(x, n);
@@ -45,7 +41,7 @@ double stats_autocorrelation(const double *x, size_t n, size_t lag)
 	return covariance(x, n, m.mean, lag) / covariance(x, n, m.mean, 0);
 }
 
-/* Sums of two neighbouring correlations are positive and fall; where they stop to, noise begins. */
+/* Sums of two adjacent correlations are positive and decreasing; where that ends, noise begins. */
 double stats_effective_n(const double *x, size_t n)
 {
 	double c0, time = -1, last = INFINITY;
@@ -67,7 +63,7 @@ double stats_effective_n(const double *x, size_t n)
 	return fmin(fmax((double)n / fmax(time, 1e-300), 1), (double)n);
 }
 
-/* The lag after which a row of correlations is not to be told from none. */
+/* Returns the lag after which a sequence of correlations is indistinguishable from zero. */
 static size_t last_lag(const double *x, size_t n, double mean, size_t row, size_t max)
 {
 	double limit = 2 * sqrt(log10((double)n) / (double)n) * covariance(x, n, mean, 0);
@@ -81,7 +77,7 @@ static size_t last_lag(const double *x, size_t n, double mean, size_t row, size_
 	return max;
 }
 
-/* Flat up to a half, then falling to 0 at 1. */
+/* Flat up to 0.5, then falling to 0 at 1. */
 static double taper(double share)
 {
 	return share <= 0.5 ? 1 : 2 * (1 - share);

@@ -1,20 +1,20 @@
 /*
- * autocorrelation: how much of a series is news.
+ * autocorrelation: serial correlation and effective sample size of a series.
  *
- * Neighbouring iterations resemble each other (caches, frequency, neighbours), so
- * n of them say less than n independent ones. Fewer than 4 values, or values that
- * are all the same, show no correlation; NaN among them gives NaN (a length: 1).
+ * Adjacent iterations are similar (caches, frequency, neighbours), so n of them carry less information than n
+ * independent ones. Fewer than 4 values, or constant values, show no correlation; NaN among them gives NaN (a length:
+ * 1).
  */
 #ifndef SONDE_STATS_AUTOCORRELATION_H
 #define SONDE_STATS_AUTOCORRELATION_H
 
 #include <stddef.h>
 
-/* Correlation of the series with itself `lag` later, -1 .. 1; 0 where there is none to see. */
+/* Correlation of the series with itself at distance `lag`, -1 .. 1; 0 if undefined. */
 double stats_autocorrelation(const double *x, size_t n, size_t lag);
-/* As many independent values would give the mean the same variance; 1 .. n. */
+/* The number of independent values for which the mean has the same variance; 1 .. n. */
 double stats_effective_n(const double *x, size_t n);
-/* Values a block should have for a circular block bootstrap of the mean; 1 .. n/3, at least 1. */
+/* Block length for a circular block bootstrap of the mean; 1 .. n/3, at least 1. */
 size_t stats_block_length(const double *x, size_t n);
 
 #endif

@@ -1,12 +1,8 @@
 /*
- * bootstrap: see bootstrap.h.
- *
- * Efron, "Better bootstrap confidence intervals" (JASA 82(397), 1987) for BCa;
- * Hall, "Theoretical comparison of bootstrap confidence intervals" (Annals of
- * Statistics 16(3), 1988) for the studentised one; Davison and Hinkley,
- * "Bootstrap methods and their application" (1997), 3.8 for runs; Politis and
- * Romano, "A circular block-resampling procedure for stationary data" (1992) for
- * blocks.
+ * Efron, "Better bootstrap confidence intervals" (JASA 82(397), 1987) for BCa; Hall, "Theoretical comparison of
+ * bootstrap confidence intervals" (Annals of Statistics 16(3), 1988) for the studentised one; Davison and Hinkley,
+ * "Bootstrap methods and their application" (1997), 3.8 for runs; Politis and Romano, "A circular block-resampling
+ * procedure for stationary data" (1992) for blocks.
  */
 #include "stats/bootstrap.h"
 
@@ -22,10 +18,10 @@ enum { DRAWS_DEFAULT = 1999, DRAWS_MAX = 10000000, POOL = 25 };
 
 struct boot {
 	const struct stats_bootstrap *how;
-	const double *x; /* what is resampled, */
+	const double *x; /* the data to resample, */
 	size_t n;
-	stats_statistic *statistic, *se; /* and these of it */
-	const double *pool;              /* or of each run POOL numbers, x being those of the runs as they are */
+	stats_statistic *statistic, *se; /* and its statistics */
+	const double *pool;              /* or POOL resampled values per run; x then has the runs' original values */
 	struct stats_rng rng;
 	size_t draw_count;
 	double estimate, estimate_se;
@@ -44,7 +40,7 @@ static double mean_se(double *x, size_t n, const void *context)
 	return stats_standard_error(&m);
 }
 
-/* The statistic of all values but one. */
+/* Returns the statistic of all values except one. */
 static double without(struct boot *b, const double *x, size_t left_out)
 {
 	memcpy(b->spare, x, left_out * sizeof(*x));
@@ -69,7 +65,7 @@ static double se_of(struct boot *b, double *x)
 	return b->se ? b->se(x, b->n, b->how->context) : jackknife_se(b, x);
 }
 
-/* The next index of n values that are drawn in blocks of neighbours, around the end back to the start. */
+/* Returns the next index when drawing n values in blocks of neighbours, wrapping around at the end. */
 static size_t next_index(struct stats_rng *rng, size_t i, size_t n, size_t block, size_t at)
 {
 	return block < 2 || i % block == 0 ? (size_t)stats_rng_below(rng, n) : at + 1 < n ? at + 1 : 0;
@@ -89,7 +85,7 @@ static void draw_runs(struct boot *b)
 		b->sample[i] = b->pool[stats_rng_below(&b->rng, b->n * POOL)];
 }
 
-/* One draw of the statistic, studentised if that is the kind; NaN when the sample has no spread to judge by. */
+/* Draws the statistic once, studentised for that kind; NaN if the sample has no spread. */
 static double draw_once(struct boot *b)
 {
 	double value, se;
@@ -113,7 +109,7 @@ static void draw_all(struct boot *b)
 	stats_sort(b->draws, b->draw_count);
 }
 
-/* Draws that p of them are at most, or open when there are too few to say. */
+/* Returns the p quantile of the draws, or an open end if there are too few. */
 static double lower_draw(const struct boot *b, double p)
 {
 	double k = floor((double)(b->draw_count + 1) * p + 1e-9);
@@ -141,7 +137,7 @@ static void set_studentised(const struct boot *b, struct stats_interval *out)
 	out->hi = b->estimate - lower_draw(b, tail) * b->estimate_se;
 }
 
-/* Of "it is 0"; where no draw is as far off, as far as Student's t says. */
+/* p of "the value is 0"; by Student's t if no draw is that far off. */
 static double p_of(const struct boot *b)
 {
 	double t = b->estimate / b->estimate_se, n = (double)b->draw_count, above = 0, below = 0;
@@ -165,7 +161,7 @@ static void set_percentile(const struct boot *b, struct stats_interval *out)
 	out->hi = upper_draw(b, 1 - tail);
 }
 
-/* How much the statistic's spread changes with its value, from leaving out one value at a time. */
+/* Acceleration: how the spread of the statistic changes with its value, by the jackknife. */
 static double acceleration(struct boot *b)
 {
 	struct stats_moments m;
@@ -183,7 +179,7 @@ static double acceleration(struct boot *b)
 	return squares > 0 ? cubes / (6 * pow(squares, 1.5)) : 0;
 }
 
-/* Where the estimate stands among the draws, as a normal quantile. */
+/* Bias: the position of the estimate among the draws, as a normal quantile. */
 static double bias(const struct boot *b)
 {
 	double below = 0, n = (double)b->draw_count;
@@ -271,7 +267,7 @@ static int resample(struct boot *b, struct arena *arena, struct stats_interval *
 	return 0;
 }
 
-/* Unless another statistic is asked for. */
+/* The default statistic. */
 static void use_mean(struct boot *b)
 {
 	if (b->statistic)
@@ -307,7 +303,7 @@ static double weighted_mean_of(double *x, double *weight, size_t n, const void *
 	return stats_weighted_mean(x, weight, n);
 }
 
-/* Runs, with room for the values of one of them and their weights. */
+/* Runs, with scratch space for the values and weights of one of them. */
 struct drawer {
 	const struct stats_runs *runs;
 	stats_run_statistic *of_run;
@@ -315,7 +311,7 @@ struct drawer {
 	double *x, *weight;
 };
 
-/* The statistic of a run as it is, or drawn again with rng. */
+/* Returns the statistic of a run, original or resampled with rng. */
 static double run_statistic(const struct drawer *d, size_t run, struct stats_rng *rng)
 {
 	const struct stats_runs *runs = d->runs;
@@ -329,7 +325,7 @@ static double run_statistic(const struct drawer *d, size_t run, struct stats_rng
 	return d->of_run(d->x, runs->weight ? d->weight : NULL, n, d->how->context);
 }
 
-/* POOL numbers of each run; NULL without memory. */
+/* Returns POOL resampled values per run; NULL if out of memory. */
 static double *make_pool(const struct drawer *d, const double *each, struct arena *arena)
 {
 	size_t count = d->runs->count;
@@ -346,7 +342,7 @@ static double *make_pool(const struct drawer *d, const double *each, struct aren
 	return pool;
 }
 
-/* What the runs say, and what they say drawn again, into b. */
+/* Fills b with the statistics of the runs, original and resampled. */
 static int take_runs(struct boot *b, const struct stats_runs *runs, struct arena *arena)
 {
 	size_t longest = longest_run(runs);

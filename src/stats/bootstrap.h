@@ -1,14 +1,12 @@
 /*
- * bootstrap: intervals from resampling, repeatable by seed.
+ * bootstrap: intervals from resampling, reproducible by seed.
  *
- * PERCENTILE is the simplest, BCA corrects its bias and skew, STUDENTISED takes
- * the quantiles of (draw - estimate) / se(draw) and is the only one of the three
- * that keeps its level with few values and skewed data. All of them cover too
- * little below some 15 values (BCa of 5 normal values: 83 % for 95 %): use
- * Student's t there.
+ * PERCENTILE is the simplest, BCA corrects its bias and skew, STUDENTISED is the only one of the three that keeps its
+ * level with few values and skewed data: it uses the quantiles of (draw - estimate) / se(draw). All of them
+ * undercover below about 15 values (BCa of 5 normal values: 83 % for 95 %): use Student's t there.
  *
- * Memory for the draws comes from the caller's arena. -EINVAL for no data, NaN
- * among it or options out of range, -ENOMEM.
+ * Memory for the draws comes from the caller's arena. -EINVAL for no data, NaN among it or options out of range,
+ * -ENOMEM.
  */
 #ifndef SONDE_STATS_BOOTSTRAP_H
 #define SONDE_STATS_BOOTSTRAP_H
@@ -22,9 +20,9 @@
 
 enum stats_bootstrap_kind { STATS_STUDENTISED, STATS_PERCENTILE, STATS_BCA };
 
-/* A number that sums up n values; it may reorder x. */
+/* A statistic of n values; it may reorder x. */
 typedef double stats_statistic(double *x, size_t n, const void *context);
-/* The same of a run's values with their weights (NULL: all alike), both of which it may spoil. */
+/* The same for a run's values with their weights (NULL: equal weights); it may modify both. */
 typedef double stats_run_statistic(double *x, double *weight, size_t n, const void *context);
 
 struct stats_bootstrap {
@@ -32,24 +30,24 @@ struct stats_bootstrap {
 	double level;
 	size_t draws; /* 0: 1999; at most 10^7 */
 	uint64_t seed;
-	stats_statistic *statistic;  /* NULL: mean; of the values, or of what of_run says of the runs */
-	stats_statistic *se;         /* STUDENTISED: its standard error; NULL: by leaving out one value at a time */
+	stats_statistic *statistic;  /* NULL: mean; of the values, or of the results of of_run */
+	stats_statistic *se;         /* STUDENTISED: its standard error; NULL: by the jackknife */
 	stats_run_statistic *of_run; /* NULL: weighted mean */
 	const void *context;
-	double widen; /* STUDENTISED: intervals are so much wider (0: 1), for what few values lose */
-	size_t block; /* runs: see below; values: resample blocks of so many neighbours, 0 or 1: single ones */
-	double *p;    /* STUDENTISED: gets the two-sided p of "it is 0", as the interval has it; NULL: is not told */
+	double widen; /* STUDENTISED: factor for the width (0: 1), compensates for few values */
+	size_t block; /* runs: see below; values: resample blocks of this length, 0 or 1: single values */
+	double *p;    /* STUDENTISED: receives the two-sided p of "it is 0" that matches the interval; may be NULL */
 };
 
 int stats_bootstrap_values(const double *x, size_t n, const struct stats_bootstrap *how, struct arena *arena,
 		struct stats_interval *out, struct sonde_err *err);
 
 /*
- * The statistic over runs of what of_run says of each run's values. A draw takes runs with replacement; with `block` 0
- * each as it is, else its values are drawn again too, in blocks of so many neighbours (once for all draws, which then
- * take one of some such runs each: what is drawn for one draw is as good for another). Whole runs are right
- * for the mean of run means: drawing twice counts the spread within runs twice (Davison and Hinkley, section 3.8),
- * which only STUDENTISED makes good. BCA is for block 0 only.
+ * The statistic over runs of the of_run of each run. A draw takes runs with replacement. With `block` 0 each run is
+ * used unchanged; otherwise its values are resampled too, in blocks of this length (a pool of resampled runs is
+ * shared by all draws, since a resample is as good for one draw as for another). Whole runs are right for the mean of
+ * run means: resampling twice counts the spread within runs twice (Davison and Hinkley, section 3.8), which only
+ * STUDENTISED corrects. BCA supports only block 0.
  */
 int stats_bootstrap_runs(const struct stats_runs *runs, const struct stats_bootstrap *how, struct arena *arena,
 		struct stats_interval *out, struct sonde_err *err);

@@ -1,12 +1,8 @@
 /*
- * changepoint: see changepoint.h.
- *
- * PELT (Killick, Fearnhead and Eckley, "Optimal detection of changepoints with a
- * linear computational cost", JASA 107(500), 2012) with the sum of absolute
- * distances from the median as cost. It runs forward: from each start, segments
- * grow to the right, their values kept sorted, so that the cost of the next end
- * follows from the one before; growing stops when the start cannot be on the best
- * path any more.
+ * PELT (Killick, Fearnhead and Eckley, "Optimal detection of changepoints with a linear computational cost", JASA
+ * 107(500), 2012) with the sum of absolute distances from the median as cost. It runs forward: from each start,
+ * segments grow to the right with their values kept sorted, so that the cost of the next end follows from the
+ * previous one. A segment stops growing when its start cannot be on the best path any more.
  */
 #include "stats/changepoint.h"
 
@@ -20,7 +16,7 @@
 
 enum { SHORTEST_DEFAULT = 3 };
 
-/* Values seen so far in order, and the sum of the lower half. */
+/* The values so far in sorted order, and the sum of the lower half. */
 struct growing {
 	double *sorted;
 	size_t n;
@@ -32,7 +28,7 @@ struct search {
 	size_t n, shortest;
 	double penalty;
 	double *best; /* best[i]: cost of the first i values */
-	size_t *from; /* where the last segment of that begins */
+	size_t *from; /* start of the last segment of that */
 	struct growing seg;
 };
 
@@ -65,7 +61,7 @@ static void grow(struct growing *g, double v)
 	g->n++;
 }
 
-/* Sum of the distances from the median: the upper half less the lower. */
+/* Sum of the distances from the median: the upper half minus the lower. */
 static double cost_of(const struct growing *g)
 {
 	double middle = g->n % 2 ? g->sorted[g->n / 2] : 0;
@@ -74,8 +70,8 @@ static double cost_of(const struct growing *g)
 }
 
 /*
- * Try all segments that begin at `start`. Once a cut at `end` would be no dearer,
- * it is the better start for all that a shortest segment reaches from there.
+ * Tries all segments that start at `start`. Once a cut at `end` is not more expensive, it is the better start for
+ * everything beyond a shortest segment from there.
  */
 static void extend(struct search *s, size_t start)
 {
@@ -99,7 +95,7 @@ static void extend(struct search *s, size_t start)
 	}
 }
 
-/* By the median distance of neighbours, or their mean one where most are equal. */
+/* From the median distance of neighbours, or the mean one if most are equal. */
 double stats_series_noise(const double *x, size_t n, double *scratch)
 {
 	double noise;
@@ -120,7 +116,7 @@ static double median_of(const double *x, size_t n, double *scratch)
 	return stats_median(scratch, n);
 }
 
-/* Distances from the median of all, in units of noise. */
+/* Distances from the overall median, in units of noise. */
 static void standardise(const double *x, size_t n, double *out, double *scratch)
 {
 	double noise = stats_series_noise(x, n, scratch), median = median_of(x, n, scratch);
@@ -137,7 +133,7 @@ static bool all_finite(const double *x, size_t n)
 	return true;
 }
 
-/* What 99 % of series of 10 to 1000 normal or t3 values without a change stay below, by simulation. */
+/* The 99 % quantile for series of 10 to 1000 normal or t3 values without a change, by simulation. */
 static double default_penalty(size_t n)
 {
 	return 8 + 0.2 * log((double)n + 1);
@@ -159,7 +155,7 @@ static int search_init(struct search *s, const double *x, size_t n, struct arena
 	return 0;
 }
 
-/* Back along the best path. */
+/* Follows the best path backwards. */
 static int collect(const struct search *s, const double *x, struct arena *arena, struct stats_segment **segments,
 		size_t *count, struct sonde_err *err)
 {

@@ -1,7 +1,6 @@
 /*
- * The shapes. Three are straight lines once a floor c is taken away and both axes are
- * bent: the floor is searched for, the line is a regression. SelfTF's has a
- * closed form.
+ * The shapes. Three are straight lines after a floor c is subtracted and both axes are transformed: the floor is
+ * searched, the line is a regression. SelfTF's has a closed form.
  */
 #include "stats/curve-shapes.h"
 #include "stats/summary.h"
@@ -11,12 +10,12 @@
 
 enum { FLOORS = 24 };
 
-/* How a shape bends its axes: y(l - c) = a + b x(k). */
+/* The axis transforms of a shape: y(l - c) = a + b x(k). */
 struct bend {
 	double (*x)(double k);
 	double (*y)(double above);
-	double (*above)(double y); /* y's inverse; NaN: no loss has that y */
-	double (*k)(double x);     /* x's inverse */
+	double (*above)(double y); /* inverse of y; NaN: no loss has that y */
+	double (*k)(double x);     /* inverse of x */
 	bool is_rising;            /* y grows as the loss falls */
 };
 
@@ -44,7 +43,7 @@ static double bent_reach(const struct bend *bend, const struct stats_curve_shape
 	return loss > s->c ? bend->k((bend->y(loss - s->c) - s->a) / s->b) : INFINITY;
 }
 
-/* The line for one floor; a relative error of the loss counts the same at any height. */
+/* Fits the line for one floor; a relative error of the loss has the same weight at any height. */
 static bool fit_line(const struct bend *bend, const struct stats_curve_bins *bins, struct stats_curve_shape *s)
 {
 	double sw = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, det;
@@ -87,7 +86,7 @@ static void fit_bent(const struct bend *bend, struct stats_curve_shape *s, const
 		lowest = fmin(lowest, bins->loss[i]);
 	*s = (struct stats_curve_shape){ .is_good = false };
 	for (size_t i = 0; i < FLOORS; i++) {
-		/* Dense towards the top, where a floor matters. */
+		/* Denser towards the top, where a floor matters. */
 		double part = 1 - pow(1 - (double)i / FLOORS, 2), error;
 		struct stats_curve_shape try = { .c = part * fmin(floor_max, 0.999 * lowest), .is_good = true };
 
@@ -120,8 +119,8 @@ BENT(exponential)
 BENT(power)
 
 /*
- * k(l) = (H / l) ln(d / l): c is d, the highest loss, and a is H. Losses further from
- * the median than three times the usual distance are left out, as SelfTF does.
+ * k(l) = (H / l) ln(d / l): c is d, the highest loss, and a is H. Losses further from the median than three times the
+ * typical distance are left out, as in SelfTF.
  */
 static double selftf_x(const struct stats_curve_shape *s, double loss)
 {
@@ -159,7 +158,7 @@ static double reach_selftf(const struct stats_curve_shape *s, double loss)
 	return loss > 0 ? s->b + s->a * selftf_x(s, loss) : INFINITY;
 }
 
-/* reach falls as the loss grows: by halving. */
+/* reach decreases as the loss grows: bisection. */
 static double loss_selftf(const struct stats_curve_shape *s, double k)
 {
 	double lo = s->c * 1e-6, hi = s->c;

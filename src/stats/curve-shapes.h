@@ -1,6 +1,4 @@
-/*
- * curve-shapes: what curve.c and its shapes share.
- */
+/* curve-shapes: shared by curve.c and the shapes. */
 #ifndef SONDE_STATS_CURVE_SHAPES_H
 #define SONDE_STATS_CURVE_SHAPES_H
 

@@ -11,7 +11,7 @@
 enum { CUTS = 3 };
 static const double cuts[CUTS] = { 0.6, 0.75, 0.9 }; /* parts of the losses that a back-test fits */
 
-/* A shape that was wrong by this factor or more is not believed at all. */
+/* A shape that was wrong by this factor or more gets no weight. */
 static const double hopeless = 3;
 
 const struct stats_curve *const stats_curves[] = { &stats_curve_selftf, &stats_curve_optimus, &stats_curve_exponential,
@@ -25,7 +25,7 @@ const struct stats_curve *stats_curve_find(const char *name)
 	return NULL;
 }
 
-/* Stretches that grow geometrically. Only losses above 0 have a logarithm, and a shape. */
+/* Bins that grow geometrically. Only losses above 0 have a logarithm, and a shape. */
 static void bin(struct stats_curve_bins *bins, const double *losses, size_t n)
 {
 	double ratio = pow((double)n + 1, 1.0 / STATS_CURVE_BINS), edge = 1;
@@ -67,8 +67,8 @@ static double mean_of(const double *x, size_t n)
 }
 
 /*
- * Fitted to the first part: by what factor (its logarithm, at most `hopeless`) was it wrong about the
- * iterations to the level that was really reached at the end?
+ * Fits the first part and returns the error (as log factor, at most `hopeless`) of the predicted number of iterations
+ * to the level that was reached at the end.
  */
 static double back_test(const struct stats_curve *curve, const double *losses, size_t n, double cut)
 {
@@ -91,7 +91,8 @@ struct member {
 	double log_remaining, error, weight;
 };
 
-/* The remaining iterations by weight: median, and the interval of what they differ by and how wrong they were. */
+/* Combines the remaining iterations by weight: median, and an interval that includes disagreement and back-test
+ * errors. */
 static void combine(struct stats_curve_fit *f, struct member *members, size_t count)
 {
 	double keys[STATS_CURVES], weights[STATS_CURVES], below = 0, centre = NAN, between = 0, within = 0, sd;
@@ -123,7 +124,7 @@ static void combine(struct stats_curve_fit *f, struct member *members, size_t co
 		.method = "back-tested curves" };
 }
 
-/* What each shape says of the target, and how far it is believed. */
+/* Computes the prediction of each shape for the target, and its weight. */
 static size_t question(struct stats_curve_fit *f, const double *losses, double target, const struct stats_curve *only,
 		struct member *members)
 {

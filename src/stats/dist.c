@@ -1,13 +1,9 @@
 /*
- * dist: see dist.h.
- *
- * Everything rests on two continued fractions, the incomplete beta function
- * (DLMF 8.17.22) and the upper incomplete gamma function (DLMF 8.9.2), evaluated
- * by Lentz's method, and on the series of the lower one (DLMF 8.7.1). Their
- * leading factors are binomial and Poisson probabilities in Loader's saddle-point
- * form ("Fast and accurate computation of binomial probabilities", 2000), which
- * do not cancel for large parameters. Quantiles come from Newton's method on the
- * logarithms of argument and tail, held in a bracket.
+ * All functions use two continued fractions, the incomplete beta function (DLMF 8.17.22) and the upper incomplete
+ * gamma function (DLMF 8.9.2), evaluated by Lentz's method, and the series of the lower one (DLMF 8.7.1). Their
+ * leading factors are binomial and Poisson probabilities in Loader's saddle-point form ("Fast and accurate
+ * computation of binomial probabilities", 2000), which do not cancel for large parameters. Quantiles use Newton's
+ * method on the logarithms of argument and tail, within a bracket.
  */
 #include "stats/dist.h"
 
@@ -27,7 +23,7 @@ double stats_normal_cdf(double z)
 	return erfc(-z * M_SQRT1_2) / 2;
 }
 
-/* Abramowitz and Stegun 26.2.23 for p <= 1/2, good to 4.5e-4. */
+/* Abramowitz and Stegun 26.2.23 for p <= 1/2, accurate to 4.5e-4. */
 static double normal_quantile_rough(double p)
 {
 	double t = sqrt(-2 * log(p));
@@ -35,7 +31,7 @@ static double normal_quantile_rough(double p)
 	return (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t;
 }
 
-/* Halley's method triples the right digits of each step. */
+/* Halley's method triples the correct digits in each step. */
 double stats_normal_quantile(double p)
 {
 	double z;
@@ -53,7 +49,7 @@ double stats_normal_quantile(double p)
 	return z;
 }
 
-/* ln n! less Stirling's formula for it. */
+/* ln n! minus Stirling's approximation. */
 static double stirling_error(double n)
 {
 	double q = n * n;
@@ -64,7 +60,7 @@ static double stirling_error(double n)
 	return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680 - 1.0 / 1188 / q) / q) / q) / q) / n;
 }
 
-/* x ln(x / m) + m - x, without cancellation where x is near m. */
+/* x ln(x / m) + m - x, without cancellation for x near m. */
 static double deviance(double x, double m)
 {
 	double d = x - m, v = d / (x + m), sum = d * v, term = 2 * x * v, ratio = x / m;
@@ -91,7 +87,7 @@ static double beta_factor(double a, double b, double x, double y)
 	return exp(e) * sqrt(a * b / (2 * M_PI * n));
 }
 
-/* What rounding has put beyond 0 or 1. */
+/* Clamps rounding errors beyond 0 or 1. */
 static double probability(double v)
 {
 	return v < 0 ? 0 : v > 1 ? 1 : v;
@@ -124,7 +120,7 @@ static double beta_fraction(double a, double b, double x)
 	return h;
 }
 
-/* I_x(a, b) with y = 1 - x known on its own, so that either may be tiny. */
+/* I_x(a, b) with y = 1 - x given separately, so that either may be tiny. */
 static double beta_lower(double a, double b, double x, double y)
 {
 	if (x <= 0 || y <= 0)
@@ -213,7 +209,7 @@ struct tail {
 	double (*slope)(const struct tail *t, double x);
 };
 
-/* The x whose tail is p, between exp(lo) and exp(hi). */
+/* Returns the x with tail p, between exp(lo) and exp(hi). */
 static double invert(const struct tail *t, double p, double guess, double lo, double hi)
 {
 	double u = fmin(fmax(log(guess), lo), hi);
@@ -247,7 +243,7 @@ static double gamma_slope(const struct tail *t, double x)
 	return gamma_factor(t->a, x) * t->a;
 }
 
-/* Wilson and Hilferty (PNAS 17, 1931), or the leading power where that is not positive. */
+/* Wilson and Hilferty (PNAS 17, 1931), or the leading power if that is not positive. */
 static double gamma_guess(double a, double p)
 {
 	double v = 1 / (9 * a), root = 1 - v + stats_normal_quantile(p) * sqrt(v);
@@ -296,7 +292,7 @@ double stats_beta_quantile(double p, double a, double b)
 	return p <= middle ? beta_invert(a, b, p, 1 - p) : 1 - beta_invert(b, a, 1 - p, p);
 }
 
-/* From here on t is turned into a normal value, to more digits than the continued fraction gives. */
+/* From here on t is converted to a normal value, more accurately than by the continued fraction. */
 static bool is_near_normal(double df)
 {
 	return df > 1e5;
@@ -333,7 +329,7 @@ double stats_t_cdf(double t, double df)
 	return t > 0 ? 1 - tail : tail;
 }
 
-/* Both tails of t together are I_x(df/2, 1/2) with x = df / (df + t^2); where x is above 1/2 we solve for 1 - x. */
+/* Both tails of t sum to I_x(df/2, 1/2) with x = df / (df + t^2); for x above 1/2 we solve for 1 - x. */
 double stats_t_quantile(double p, double df)
 {
 	double q = fmin(p, 1 - p), x, t;

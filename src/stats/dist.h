@@ -1,11 +1,9 @@
 /*
  * dist: distribution functions and their inverses.
  *
- * Relative accuracy is better than 1e-10, in the tails too: `upper` functions
- * give 1 - cdf without the loss, and a quantile far out is asked for by its small
- * probability (the t and normal ones are symmetric: -quantile(q) is the upper).
- * Parameters outside their range (df <= 0, p outside 0..1, NaN) give NaN. df may
- * be fractional or infinite.
+ * Relative accuracy is better than 1e-10, in the tails too: `upper` functions return 1 - cdf without cancellation,
+ * and an extreme quantile is computed from its small probability (t and normal are symmetric: -quantile(q) is the
+ * upper one). Parameters out of range (df <= 0, p outside 0..1, NaN) give NaN. df may be fractional or infinite.
  */
 #ifndef SONDE_STATS_DIST_H
 #define SONDE_STATS_DIST_H
@@ -26,7 +24,7 @@ double stats_chi2_quantile(double p, double df);
 double stats_beta_cdf(double x, double a, double b); /* the regularised incomplete beta function */
 double stats_beta_quantile(double p, double a, double b);
 
-/* Clopper and Pearson's exact interval for the share of which `hits` of n were seen. */
+/* Clopper and Pearson's exact interval for a proportion with `hits` of n. */
 void stats_binomial_interval(size_t hits, size_t n, double level, double *lo, double *hi);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * effect: see effect.h. Why runs: Kalibera and Jones, "Rigorous benchmarking in
- * reasonable time" (ISMM 2013). Why not a bootstrap unless it is asked for: of few runs it covers 74
- * to 89 % instead of 95 (BCa of 3 to 10), of 20 and more it does where runs are well-behaved, and
- * where some are wild 91 to 93 % (doc/adr/0006-duet-intervals.md, bench/duet-sim). Student's t of
- * those covers, but is six times as wide as ranks are.
+ * Why runs: Kalibera and Jones, "Rigorous benchmarking in reasonable time" (ISMM 2013). Why a bootstrap only on
+ * request: with few runs it covers 74 to 89 % instead of 95 (BCa of 3 to 10); with 20 and more it covers 95 % if runs
+ * are well-behaved, and 91 to 93 % if some are outliers (doc/adr/0006-duet-intervals.md, bench/duet-sim). Student's t
+ * covers with outliers, but is six times as wide as ranks.
  */
 #include "stats/effect.h"
 
@@ -23,18 +22,18 @@ enum { BLOCKS_MIN = 4, BLOCKS_MAX = 20 };
 
 enum { DRAWS_MOST = 20000 }; /* of a bootstrap */
 
-/* The interval whose width is a standard error, and how many of them it is. */
+/* The interval whose width gives the standard error, and the width in standard errors. */
 #define SE_LEVEL 0.8
 #define SE_WIDTHS (2 * 1.2815515655446004)
 
 struct comparison {
 	const struct stats_runs *runs;
 	const struct stats_effect_options *how;
-	double level;       /* promised */
-	double guarded;     /* aimed at */
-	double *x, *weight; /* the pairs in use, run after run */
-	double *location;   /* one a run */
-	size_t *first;      /* and its first pair; one more */
+	double level;       /* nominal */
+	double guarded;     /* targeted */
+	double *x, *weight; /* the pairs in use, by run */
+	double *location;   /* one per run */
+	size_t *first;      /* first pair of each; one more entry */
 	size_t pairs, count;
 	double cut; /* of SE_LEVEL */
 };
@@ -61,7 +60,7 @@ static bool is_usable(const struct stats_runs *runs, size_t i)
 	return isfinite(runs->x[i]) && (!runs->weight || (runs->weight[i] > 0 && isfinite(runs->weight[i])));
 }
 
-/* Copy the usable pairs of a run behind those already there; returns how many. */
+/* Appends the usable pairs of a run; returns their number. */
 static size_t take_pairs(struct comparison *c, size_t run)
 {
 	const struct stats_runs *runs = c->runs;
@@ -121,7 +120,7 @@ static void by_student(const struct comparison *c, struct stats_effect *out)
 	out->p = stats_interval_p(&out->log_ratio, 0);
 }
 
-/* What to aim at now; 1: nothing, this is no look. */
+/* The targeted level; 1: none, this is not an interim analysis. */
 static double level_of(const struct comparison *c)
 {
 	const struct stats_sequential *look = c->how->look;
@@ -129,7 +128,7 @@ static double level_of(const struct comparison *c)
 	return !look ? c->guarded : look->n == c->count ? 1 - look->nominal : 1;
 }
 
-/* False when ranks cannot reach the level. */
+/* Returns false if ranks cannot reach the level. */
 static bool by_ranks(const struct comparison *c, struct stats_effect *out)
 {
 	const struct stats_sequential *look = c->how->look;
@@ -145,7 +144,7 @@ static bool by_ranks(const struct comparison *c, struct stats_effect *out)
 	return true;
 }
 
-/* False when signs cannot reach the level. */
+/* Returns false if signs cannot reach the level. */
 static bool by_signs(const struct comparison *c, struct stats_effect *out)
 {
 	const struct stats_sequential *look = c->how->look;
@@ -173,7 +172,7 @@ static double hl_of(double *x, size_t n, const void *context)
 	return stats_hl(x, n);
 }
 
-/* By the width of an interval (Lehmann, "Nonparametric confidence intervals for a shift parameter", 1963). */
+/* From the width of an interval (Lehmann, "Nonparametric confidence intervals for a shift parameter", 1963). */
 static double hl_se(double *x, size_t n, const void *context)
 {
 	const struct comparison *c = context;
@@ -181,13 +180,13 @@ static double hl_se(double *x, size_t n, const void *context)
 	return stats_hl_width(x, n, c->cut) / SE_WIDTHS; /* hl_of has sorted them */
 }
 
-/* As many draws as tell its tails, within reason. */
+/* Returns the number of draws needed to resolve the tails, up to a limit. */
 static size_t draws_for(const struct comparison *c, double level)
 {
 	return c->how->draws ? c->how->draws : (size_t)fmin(fmax(1999, 20 / (1 - level)), DRAWS_MOST);
 }
 
-/* The pairs again, with their weights: to find locations they were spoilt. */
+/* Copies the pairs and weights again: finding the locations has modified them. */
 static void take_again(struct comparison *c)
 {
 	c->pairs = 0;
@@ -205,7 +204,7 @@ static int by_hierarchy(struct comparison *c, struct arena *arena, struct stats_
 		.se = hl_se,
 		.of_run = location_again,
 		.context = c,
-		.widen = sqrt((double)c->count / ((double)c->count - 1)), /* else 20 runs have 0.4 % more error */
+		.widen = sqrt((double)c->count / ((double)c->count - 1)), /* otherwise 20 runs have 0.4 % more error */
 		.block = 1,
 		.p = c->how->look ? NULL : &out->p };
 	struct stats_runs runs = { .x = c->x,
@@ -229,7 +228,7 @@ static size_t block_count(const double *x, size_t n)
 	return blocks > BLOCKS_MAX ? BLOCKS_MAX : blocks < BLOCKS_MIN ? BLOCKS_MIN : blocks;
 }
 
-/* The pairs of the only run again, in their order: to find its location they were sorted. */
+/* Copies the pairs of the only run again, in their order: finding its location has sorted them. */
 static void by_blocks(struct comparison *c, struct stats_effect *out)
 {
 	size_t n = 0, blocks;
@@ -254,7 +253,7 @@ static void by_blocks(struct comparison *c, struct stats_effect *out)
 	out->is_indicative = true;
 }
 
-/* Not where the error is so small that its draws do not tell. */
+/* Not if the error is too small to be resolved by the draws. */
 static bool wants_hierarchy(const struct comparison *c)
 {
 	return c->how->method == STATS_HIERARCHICAL && c->count >= STATS_EFFECT_MANY &&
@@ -296,7 +295,7 @@ int stats_effect(const struct stats_runs *runs, const struct stats_effect_option
 	e.pairs = c.pairs;
 	e.dropped = runs->first[runs->count] - runs->first[0] - c.pairs;
 	e.locations = stats_moments_of(c.location, c.count);
-	e.run_correlation = stats_autocorrelation(c.location, c.count, 1); /* before ranks put them in order */
+	e.run_correlation = stats_autocorrelation(c.location, c.count, 1); /* before ranks sort them */
 	rc = set_interval(&c, arena, &e, err);
 	if (rc < 0)
 		return rc;
@@ -311,7 +310,7 @@ double stats_effect_spread(const struct stats_effect *e)
 {
 	double n = (double)e->locations.n, half = (e->log_ratio.hi - e->log_ratio.lo) / 2;
 
-	if (isfinite(e->log_ratio.se)) /* Student's, of the runs themselves */
+	if (isfinite(e->log_ratio.se)) /* Student's, of the runs */
 		return stats_sd(&e->locations);
 	if (n < 2 || !isfinite(half))
 		return NAN;

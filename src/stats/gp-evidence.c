@@ -1,5 +1,5 @@
 /*
- * How probable parameters of a Gaussian process are. The gradient is that of Rasmussen and Williams, section 5.4; the
+ * The evidence of parameters of a Gaussian process. The gradient is that of Rasmussen and Williams, section 5.4; the
  * constant mean is the generalised least squares one, profiled out.
  */
 #include "stats/gp-private.h"
@@ -27,8 +27,8 @@ double gp_solve(struct gp_evidence *e)
 	return form;
 }
 
-/* How the likelihood changes with each covariance: alpha alpha' - inverse, pairs into rest; sums over the diagonal,
-   and over all with the noise. */
+/* Derivative of the likelihood by each covariance: alpha alpha' - inverse, pairs into rest; sums over the diagonal,
+ * and over all with the noise. */
 static void weigh_pairs(struct gp_evidence *e, double noise, double *own, double *own_noise)
 {
 	size_t n = e->data->n, p = 0;
@@ -48,7 +48,7 @@ static void weigh_pairs(struct gp_evidence *e, double noise, double *own, double
 	}
 }
 
-/* Of the scale of coordinate k: through both kernels. */
+/* Gradient of the scale of coordinate k, through both kernels. */
 static double scale_gradient(const struct gp_evidence *e, const struct gp_settings *s, size_t k)
 {
 	const double *squares = e->squares + k * e->pairs;
@@ -62,7 +62,7 @@ static double scale_gradient(const struct gp_evidence *e, const struct gp_settin
 	return s->inverse_scale2[k] * stats_dot(e->slope, squares, e->pairs) + 2 * s->share * sum;
 }
 
-/* d(likelihood)/d(log parameters), given the factor and alpha. Spoils slope. */
+/* d(likelihood)/d(log parameters), given the factor and alpha. Overwrites slope. */
 STATS_WIDE static void likelihood_gradient(struct gp_evidence *e, const struct gp_settings *s, double *gradient)
 {
 	size_t dims = e->data->dims;
@@ -78,7 +78,7 @@ STATS_WIDE static void likelihood_gradient(struct gp_evidence *e, const struct g
 	gradient[dims + 2] = 0.5 * own_noise;
 }
 
-/* log N(value; mean, sd) up to a constant; its slope is added. */
+/* log N(value; mean, sd) up to a constant; adds its slope. */
 static double log_normal(double value, double mean, double sd, double *gradient)
 {
 	double z = (value - mean) / sd;

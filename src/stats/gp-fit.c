@@ -1,6 +1,4 @@
-/*
- * Parameters of a Gaussian process: the most probable ones, and others that may be right as well.
- */
+/* Parameters of a Gaussian process: the most probable ones, and samples of their posterior. */
 #include "stats/gp-private.h"
 #include "stats/minimize.h"
 
@@ -52,7 +50,7 @@ static double negative_evidence(const double *theta, double *gradient, void *con
 	return -value;
 }
 
-/* The best parameters from one start; its evidence. */
+/* Finds the best parameters from one start; returns their evidence. */
 static double fit_from(struct gp_evidence *e, const struct stats_gp_parameters *start, size_t evaluations,
 		double *theta)
 {
@@ -115,7 +113,8 @@ static void prior_moments(const struct stats_gp_prior *prior, size_t dims, doubl
 	sd[dims + 2] = prior->noise_sd;
 }
 
-/* One step: somewhere on the ellipse through theta and a draw of the prior, as likely as a level under theta's. */
+/* One step: a point on the ellipse through theta and a draw of the prior, at least as likely as a level below
+ * theta's. */
 static void slice_step(struct gp_evidence *e, double *theta, double *value, struct stats_rng *rng)
 {
 	double mean[STATS_GP_DIMS + PARAMETERS], sd[STATS_GP_DIMS + PARAMETERS], draw[STATS_GP_DIMS + PARAMETERS];

@@ -1,6 +1,4 @@
-/*
- * The covariances of a Gaussian process's rows; see gp.h for the two kernels.
- */
+/* The covariances of a Gaussian process's rows; see gp.h for the two kernels. */
 #include "stats/gp-private.h"
 #include "stats/matrix.h"
 

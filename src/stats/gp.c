@@ -1,6 +1,3 @@
-/*
- * gp: see gp.h.
- */
 #include "stats/gp-private.h"
 #include "stats/matrix.h"
 
@@ -63,7 +60,7 @@ int stats_gp_condition(struct stats_gp *gp, const struct stats_gp_data *data,
 	return 0;
 }
 
-/* Coordinate k of x less that of every row. */
+/* Coordinate k of x minus that of every row. */
 static void differences(const struct stats_gp *gp, const double *x, size_t k, double *d)
 {
 	const double *column = gp->columns + k * gp->data.n;
@@ -100,7 +97,7 @@ STATS_WIDE static void covariances(const struct stats_gp *gp, const double *x)
 	}
 }
 
-/* How mean and variance change with coordinate k, after covariances. */
+/* Derivatives of mean and variance by coordinate k, after covariances. */
 STATS_WIDE static void gradient_of(const struct stats_gp *gp, const double *x, size_t k, double *by_mean,
 		double *by_variance)
 {

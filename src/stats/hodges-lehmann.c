@@ -1,12 +1,8 @@
 /*
- * hodges_lehmann: see hodges-lehmann.h.
- *
- * Hodges and Lehmann, "Estimates of location based on rank tests" (Annals of
- * Mathematical Statistics 34(2), 1963). The k-th of the n(n+1)/2 averages is
- * found without making them: in the sorted sample one sweep counts those up to a
- * given value (as in Johnson and Mizoguchi, SIAM J. Computing 7(2), 1978), and
- * halving finds the first value that enough of them reach. Halves are added, so
- * nothing overflows.
+ * Hodges and Lehmann, "Estimates of location based on rank tests" (Annals of Mathematical Statistics 34(2), 1963).
+ * The k-th of the n(n+1)/2 averages is found without computing all of them: in the sorted sample one sweep counts
+ * those up to a given value (as in Johnson and Mizoguchi, SIAM J. Computing 7(2), 1978), and bisection finds the
+ * first value that reaches the count. Halves are added, so sums do not overflow.
  */
 #include "stats/hodges-lehmann.h"
 
@@ -15,13 +11,13 @@
 
 #include <math.h>
 
-/* What a sweep looks at: one sorted sample, with weights or without, or two; and how many must be reached. */
+/* Input of a sweep: one sorted sample, with or without weights, or two; and the count to reach. */
 struct ranks {
 	const double *a, *b;
 	const double *through; /* weights of a, summed */
 	size_t na, nb;
 	double wanted;
-	bool is_beyond; /* more than wanted, not just as many */
+	bool is_beyond; /* more than wanted, not equal */
 	bool (*reach)(const void *ranks, double v);
 	double (*after)(const struct ranks *r, double v);
 };
@@ -47,7 +43,8 @@ static bool walsh_reach(const void *context, double v)
 	return is_enough(r, count);
 }
 
-/* through[i] sums the weights, of mean 1, up to value i; with itself a value weighs w(w+1)/2, as w values would. */
+/* through[i] sums the weights, of mean 1, up to value i; paired with itself a value weighs w(w+1)/2, as w values
+ * would. */
 static bool weighted_reach(const void *context, double v)
 {
 	const struct ranks *r = context;
@@ -82,7 +79,7 @@ static bool shift_reach(const void *context, double v)
 	return is_enough(r, count);
 }
 
-/* The smallest average above v, which must not be the largest. */
+/* Returns the smallest average above v; v must not be the largest. */
 static double walsh_after(const struct ranks *r, double v)
 {
 	const double *x = r->a;
@@ -98,7 +95,7 @@ static double walsh_after(const struct ranks *r, double v)
 	return least;
 }
 
-/* The smallest half difference above v, which must not be the largest. */
+/* Returns the smallest half difference above v; v must not be the largest. */
 static double shift_after(const struct ranks *r, double v)
 {
 	double least = r->b[r->nb - 1] / 2 - r->a[0] / 2;
@@ -114,8 +111,8 @@ static double shift_after(const struct ranks *r, double v)
 }
 
 /*
- * The first value in [lo, hi] that enough reach: halve the range a few times, then
- * step from value to value; if that takes long (ties, huge ranges), halve the doubles.
+ * Returns the first value in [lo, hi] that reaches the count: bisects the range a few times, then steps from value to
+ * value; if that takes long (ties, huge ranges), bisects the doubles.
  */
 static double first_value(const struct ranks *r, double lo, double hi)
 {
@@ -171,7 +168,7 @@ static double walsh_count(size_t n)
 	return (double)n * ((double)n + 1) / 2;
 }
 
-/* Sorted; false when there is nothing to rank. */
+/* Sorts; false if there is nothing to rank. */
 static bool sort_ranks(double *x, size_t n)
 {
 	stats_sort(x, n);
@@ -201,7 +198,7 @@ static bool are_weights(const double *weight, size_t n)
 
 #define ROUNDING 1e-12
 
-/* Weights of mean 1, each with the sum of those before it. */
+/* Normalizes weights to mean 1 and replaces them by prefix sums. */
 static void sum_weights(double *weight, size_t n)
 {
 	double mean = stats_weighted_mean(weight, NULL, n), sum = 0;
@@ -220,7 +217,7 @@ double stats_hl_weighted(double *x, double *weight, size_t n)
 		return NAN;
 	sum_weights(weight, n);
 	total = weight[n - 1];
-	/* just half is half, however the sums were rounded: else the mirror image of x would have another median */
+	/* treats rounded halves as equal: otherwise the mirror image of x would have another median */
 	r.wanted = total * (total + 1) / 4 * (1 - ROUNDING);
 	low = first_value(&r, x[0], x[n - 1]);
 	r.wanted = total * (total + 1) / 4 * (1 + ROUNDING);
@@ -243,7 +240,7 @@ double stats_hl_shift(double *a, size_t na, double *b, size_t nb)
 	return has_a && has_b ? shift_median(a, na, b, nb) : NAN;
 }
 
-/* Between the value of rank k and the next, `part` of the way. */
+/* Interpolates between the value of rank k and the next. */
 static double between_ranks(struct ranks *r, double lo, double hi, double k, double part)
 {
 	double value, next;
@@ -255,7 +252,7 @@ static double between_ranks(struct ranks *r, double lo, double hi, double k, dou
 	return next == value ? value : value * (1 - part) + next * part;
 }
 
-/* The ends of an interval that leaves out `cut` of `count` values at each side. */
+/* Sets the ends of an interval that excludes `cut` of `count` values at each side. */
 static void set_ends(struct stats_interval *out, struct ranks *r, double lo, double hi, double count, double cut)
 {
 	double whole = floor(cut), part = cut - whole;
@@ -296,12 +293,12 @@ struct stats_interval stats_hl_shift_interval(double *a, size_t na, double *b, s
 		return out;
 	set_ends(&out, &r, b[0] / 2 - a[na - 1] / 2, b[nb - 1] / 2 - a[0] / 2, (double)na * (double)nb,
 			stats_mann_whitney_cut(na, nb, (1 - level) / 2));
-	out.lo *= 2; /* the sweep looks at half differences */
+	out.lo *= 2; /* the sweep uses half differences */
 	out.hi *= 2;
 	return out;
 }
 
-/* Averages up to v, and the part of the way from the last of them to the next that v is at. */
+/* Returns the number of averages up to v, plus the fraction of the way to the next one. */
 static double cut_at(const double *x, size_t n, double v)
 {
 	double count = 0, below = -INFINITY, above = INFINITY;

@@ -1,17 +1,13 @@
 /*
- * hodges_lehmann: location and shift by ranks, with intervals that need no
- * normal data.
+ * hodges-lehmann: location and shift by ranks, with intervals that need no normal data.
  *
- * One sample: the median of all averages of two values (Walsh averages), the
- * value a Wilcoxon signed-rank test would accept most readily; 29 % of the data
- * can be wild before it is. For pairs give the differences. Two samples: the
- * median of all differences b[j] - a[i], the shift of a Mann-Whitney test. The
- * intervals are those tests inverted, exact for small samples and interpolated
- * between neighbouring ranks, so that the level is met and not exceeded; where the
- * sample is too small for it (one sample: fewer than 6 for 95 %) they are open. See
- * ranks.h for the distributions.
+ * One sample: the median of all averages of two values (Walsh averages), the value that a Wilcoxon signed-rank test
+ * accepts most readily; its breakdown point is 29 %. For pairs pass the differences. Two samples: the median of all
+ * differences b[j] - a[i], the shift of a Mann-Whitney test. The intervals invert these tests, exact for small
+ * samples and interpolated between adjacent ranks, so that the level is met and not exceeded; if the sample is too
+ * small for it (one sample: fewer than 6 for 95 %) they are open. See ranks.h for the distributions.
  *
- * All functions sort their arrays in place. n log n time, no memory.
+ * All functions sort their arrays in place. O(n log n) time, no allocation.
  */
 #ifndef SONDE_STATS_HODGES_LEHMANN_H
 #define SONDE_STATS_HODGES_LEHMANN_H
@@ -19,16 +15,16 @@
 #include "stats/interval.h"
 
 double stats_hl(double *x, size_t n);
-/* The averages weighted by the product of their values' weights, which are above 0; only proportions matter. */
+/* Weights each average by the product of its values' weights, which are above 0; only proportions matter. */
 double stats_hl_weighted(double *x, double *weight, size_t n);
 double stats_hl_shift(double *a, size_t na, double *b, size_t nb);
 
 struct stats_interval stats_hl_interval(double *x, size_t n, double level);
-/* The width of the interval that leaves out `cut` averages at each side (ranks.h); x is sorted already. */
+/* The width of the interval that excludes `cut` averages at each side (ranks.h); x must be sorted. */
 double stats_hl_width(const double *x, size_t n, double cut);
 struct stats_interval stats_hl_shift_interval(double *a, size_t na, double *b, size_t nb, double level);
 
-/* One less the level at which stats_hl_interval just reaches the value; never less than its sample can have. */
+/* One minus the level at which stats_hl_interval just reaches the value; at least the minimum for the sample size. */
 double stats_hl_p(double *x, size_t n, double value);
 
 #endif

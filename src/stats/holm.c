@@ -1,7 +1,4 @@
-/*
- * holm: see holm.h. Holm, "A simple sequentially rejective multiple test
- * procedure" (Scandinavian Journal of Statistics 6(2), 1979).
- */
+/* Holm, "A simple sequentially rejective multiple test procedure" (Scandinavian Journal of Statistics 6(2), 1979). */
 #include "stats/holm.h"
 
 #include "stats/sorting.h"
@@ -21,5 +18,5 @@ void stats_holm(const double *p, size_t n, double *adjusted, double *scratch)
 	stats_sort_with(adjusted, scratch, n);
 	for (size_t i = 0; i < tests; i++)
 		adjusted[i] = last = fmin(1, fmax(last, adjusted[i] * (double)(tests - i)));
-	stats_sort_with(scratch, adjusted, n); /* back to their places */
+	stats_sort_with(scratch, adjusted, n); /* restore the order */
 }

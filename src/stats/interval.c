@@ -1,7 +1,6 @@
 /*
- * interval: see interval.h. Student (Biometrika 6(1), 1908); Welch's unequal
- * variances (Biometrika 34, 1947) with Satterthwaite's degrees of freedom
- * (Biometrics Bulletin 2(6), 1946).
+ * Student (Biometrika 6(1), 1908); Welch's unequal variances (Biometrika 34, 1947) with Satterthwaite's degrees of
+ * freedom (Biometrics Bulletin 2(6), 1946).
  */
 #include "stats/interval.h"
 
@@ -83,7 +82,7 @@ struct stats_interval stats_paired_interval(const double *a, const double *b, si
 	return stats_moments_interval(&m, level);
 }
 
-/* With spread on one side only the degrees of freedom are that side's; with none they do not matter. */
+/* If only one side has spread, the degrees of freedom are that side's; if neither has, they do not matter. */
 static double welch_df(double va, double vb, size_t na, size_t nb)
 {
 	double share = va / (va + vb), rest = 1 - share;

@@ -1,14 +1,14 @@
-/* The distance at which a loop comes back; see loop-detect-private.h. */
+/* The distance at which a loop repeats. */
 #include "stats/loop-detect-private.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define BIN 1.04         /* distances in a bin differ by this factor at most */
+#define BIN 1.04         /* maximum ratio of distances in a bin */
 #define BINS 600         /* 1.04^600 is above 2^31 */
-#define OFTEN 5          /* iterations that an outer loop must have to be preferred */
-#define FEW_PIECES_MIN 8 /* of them */
+#define OFTEN 5          /* minimum iterations of an outer loop to be preferred */
+#define FEW_PIECES_MIN 8 /* minimum number of these */
 
 static size_t bin_of(double distance)
 {
@@ -19,9 +19,9 @@ static size_t bin_of(double distance)
 
 struct level {
 	double score;
-	size_t few[FEW + 1]; /* even pieces that come seldom, by how often */
+	size_t few[FEW + 1]; /* even, infrequent n-grams by count */
 	size_t pieces;
-	uint32_t most; /* how often a piece comes at most */
+	uint32_t most; /* count of the most frequent n-gram */
 };
 
 static bool has_few(const struct work *w, const struct level *l)
@@ -35,7 +35,7 @@ static bool has_few(const struct work *w, const struct level *l)
 	return false;
 }
 
-/* A piece that proves something by itself, whatever the number of pieces. */
+/* Is this n-gram significant alone, for any number of n-grams? */
 static bool is_proof(const struct work *w, const struct piece *p)
 {
 	return p->score > log((double)w->n * WIDTHS + 1) + 3;
@@ -60,7 +60,7 @@ static void sum_levels(const struct work *w, struct level *levels)
 	}
 }
 
-/* 0 for none. */
+/* Returns 0 if no bin qualifies. */
 static size_t choose(const struct work *w, struct level *levels)
 {
 	size_t chosen = 0;
@@ -74,7 +74,7 @@ static size_t choose(const struct work *w, struct level *levels)
 		if (!is_real)
 			continue;
 		is_peak = l->score > levels[b - 1].score ||
-				weight >= levels[b - 1].pieces + levels[b - 1].few[3]; /* of neighbours the later */
+				weight >= levels[b - 1].pieces + levels[b - 1].few[3]; /* of equals the later */
 		is_more = l->most >= OFTEN ||
 				(l->pieces == 0 &&
 						(l->few[5] + l->few[6] + l->few[7] + l->few[8] + l->few[9] +

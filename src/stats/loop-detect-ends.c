@@ -1,9 +1,9 @@
 /*
- * Where a loop begins and ends; see loop-detect-private.h.
+ * Where a loop begins and ends.
  *
- * Votes say where iterations begin, but what comes before a loop and after it may look like a part of it, and noise may
- * hide its first and last ones. So iterations are compared, as bags of tokens, with the usual one of them: the stretch
- * of those that are like it is kept, and what follows each other outside of it and belongs to an iteration is added.
+ * Votes mark where iterations begin, but tokens before and after a loop may resemble a part of it, and noise may hide
+ * its first and last iterations. So iterations are compared, as bags of tokens, with the typical one: the best range
+ * of similar iterations is kept, and adjacent tokens outside of it that belong to an iteration are added.
  */
 #include "stats/loop-detect-private.h"
 
@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIKE 0.5   /* common tokens of all tokens: iterations that have more speak for the loop, others against it */
-#define FOREIGN 2   /* tokens of the loop that one of nobody's outweighs, where a loop is said to go on */
-#define NEARLY 0.75 /* of an iteration, that is one: noise took the rest */
+#define ALIKE 0.5   /* share of common tokens: iterations with more count for the loop, others against it */
+#define FOREIGN 2   /* tokens of the loop that one foreign token outweighs, when extending a loop */
+#define NEARLY 0.75 /* share of an iteration that counts as one: noise hides the rest */
 #define ADDED_MAX 4 /* on each side */
 
 struct bag {
 	uint32_t *kinds;  /* of each token of the stream, from 0 */
-	double *usual;    /* how often each kind is in an iteration */
-	uint32_t *seen;   /* in what is looked at; all 0 between looks */
-	double length;    /* tokens of the usual iteration */
+	double *usual;    /* mean count of each kind in an iteration */
+	uint32_t *seen;   /* counts in the current range; all 0 between calls */
+	double length;    /* tokens of the typical iteration */
 	size_t n, median; /* of the stream; of iterations */
 };
 
@@ -42,7 +42,7 @@ static size_t end_of(const struct bag *b, const struct stats_repeats *r, size_t 
 	return end < b->n ? end : b->n;
 }
 
-/* What is much longer than the others is a gap, and no iteration. */
+/* Anything much longer than the others is a gap, not an iteration. */
 static void find_usual(struct bag *b, const struct stats_repeats *r)
 {
 	double of = 0;
@@ -63,7 +63,7 @@ static void forget(struct bag *b, size_t from, size_t to)
 		b->seen[b->kinds[k]] = 0;
 }
 
-/* How much of one more token is still lacking. */
+/* How much of one more such token is missing. */
 static double lacking(const struct bag *b, size_t k)
 {
 	double left = b->usual[b->kinds[k]] - b->seen[b->kinds[k]];
@@ -83,7 +83,7 @@ static double alike(struct bag *b, size_t from, size_t to)
 	return common / ((double)(to - from) + b->length - common);
 }
 
-/* Of all stretches of iterations the one that speaks most for a loop; gaps count for as many as they are long. */
+/* Keeps the range of iterations with the best score; gaps count by their length. */
 static void keep_best(struct bag *b, struct stats_repeats *r)
 {
 	double sum = 0, most = 0;
@@ -107,7 +107,7 @@ static void keep_best(struct bag *b, struct stats_repeats *r)
 	memmove(r->starts, r->starts + from, r->count * sizeof(*r->starts));
 }
 
-/* How many tokens belong to one more iteration, from `at` on or, with step -1, before it. */
+/* Counts the tokens of one more iteration, from `at` on or, with step -1, before it. */
 static size_t reach(struct bag *b, size_t at, int step)
 {
 	size_t room = step > 0 ? b->n - at : at, most = room < b->median ? room : b->median, best = 0;
@@ -129,8 +129,8 @@ static size_t reach(struct bag *b, size_t at, int step)
 }
 
 /*
- * Iterations that noise hid before the first and after the last. Where a loop is said to begin in the middle of its
- * body the half before the first and the half after the last are one: then all begin earlier.
+ * Adds iterations that noise hid before the first and after the last. If the detected start is in the middle of the
+ * loop body, the half before the first and the half after the last make one: then all start earlier.
  */
 static void add_ends(struct bag *b, struct stats_repeats *r)
 {

@@ -1,4 +1,4 @@
-/* Pieces of a stream that come back evenly; see loop-detect-private.h. */
+/* Evenly spaced n-grams of a stream (pieces). */
 #include "stats/loop-detect-private.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Grouping equal pieces. */
+/* Grouping equal n-grams. */
 
 static uint64_t mix(uint64_t x)
 {
@@ -15,7 +15,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 32;
 }
 
-/* By the upper half, stable: places of a piece stay in order. */
+/* Sorts by the upper half, stable: positions of an n-gram stay in order. */
 static void sort_keys(struct work *w, size_t n)
 {
 	static const unsigned shifts[] = { 32, 43, 54 };
@@ -54,7 +54,7 @@ static size_t hash_pieces(struct work *w, unsigned width)
 	return n;
 }
 
-/* Judging a piece. */
+/* Scoring an n-gram. */
 
 static int by_value(const void *a, const void *b)
 {
@@ -63,7 +63,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Hoare's find. */
+/* Hoare's quickselect. */
 uint32_t repeats_kth(uint32_t *v, size_t n, size_t k)
 {
 	size_t lo = 0, hi = n - 1;
@@ -114,7 +114,7 @@ static int add_piece(struct work *w, const struct piece *p)
 	return 0;
 }
 
-/* Kullback-Leibler: what g even ones of n say against chance. */
+/* Kullback-Leibler divergence from chance of g even distances among n. */
 static double score_of(size_t g, size_t n)
 {
 	double share = (double)g / (double)n, rest = 1 - share;
@@ -137,7 +137,7 @@ static int judge(struct work *w, unsigned which, size_t first, size_t count)
 		w->gaps[i] = at[i + 1] - at[i];
 	p.distance = repeats_kth(w->gaps, count - 1, (count - 1) / 2);
 	if (p.distance < 2)
-		return 0; /* the same again and again is no iteration */
+		return 0; /* an immediate repetition is not an iteration */
 	slack = p.distance * SPREAD;
 	for (size_t i = 0; i + 1 < count; i++)
 		even += fabs((double)(at[i + 1] - at[i]) - p.distance) <= slack;

@@ -1,7 +1,7 @@
 /*
- * repeats-private: what the parts of finding repeats share. loop-detect-pieces.c groups equal pieces of the stream and
- * judges how evenly each comes back; loop-detect-distance.c finds the distance of the loop; loop-detect.c lets them
- * vote; loop-detect-ends.c looks where the loop begins and ends.
+ * loop-detect-private: shared by the loop detection. loop-detect-pieces.c groups equal n-grams (pieces) of the stream
+ * and scores how evenly each is spaced; loop-detect-distance.c finds the distance of the loop; loop-detect.c counts
+ * their votes; loop-detect-ends.c finds where the loop begins and ends.
  */
 #ifndef SONDE_STATS_LOOP_DETECT_PRIVATE_H
 #define SONDE_STATS_LOOP_DETECT_PRIVATE_H
@@ -11,20 +11,20 @@
 #include <stdbool.h>
 
 #define SPREAD 0.2  /* distances within this of their median are even */
-#define CHANCE 0.2  /* share of the distances that are even by chance alone, at most */
-#define COUNT_MIN 3 /* of a piece */
-#define FEW 12      /* pieces that come less often are judged together: alone they prove nothing */
+#define CHANCE 0.2  /* maximum share of distances that are even by chance */
+#define COUNT_MIN 3 /* of an n-gram */
+#define FEW 12      /* n-grams with lower counts are judged jointly: alone they are not significant */
 
-enum { WIDTHS = 4 }; /* of pieces: 1, 2, 4 and 8 tokens */
+enum { WIDTHS = 4 }; /* of n-grams: 1, 2, 4 and 8 tokens */
 
-/* A piece that comes back evenly. Its places are order[first .. first + count). */
+/* An evenly spaced n-gram. Its positions are order[first .. first + count). */
 struct piece {
 	uint32_t width;
 	uint32_t count;
 	size_t first;
 	double distance; /* the median */
-	double score;    /* how much more even than by chance, as a logarithm */
-	bool is_even;    /* all distances are */
+	double score;    /* log-likelihood of its evenness against chance */
+	bool is_even;    /* all distances are even */
 };
 
 struct pieces {
@@ -35,11 +35,11 @@ struct pieces {
 struct work {
 	const uint32_t *tokens;
 	size_t n;
-	uint64_t *keys, *spare; /* hash and place of each piece of a width */
+	uint64_t *keys, *spare; /* hash and position of each n-gram of a width */
 	uint32_t *gaps;
-	uint32_t *order[WIDTHS]; /* places sorted by piece */
+	uint32_t *order[WIDTHS]; /* positions sorted by n-gram */
 	struct pieces pieces;
-	size_t of_count[FEW + 1]; /* pieces by how often they come */
+	size_t of_count[FEW + 1]; /* number of n-grams by count */
 };
 
 static inline unsigned width_of(unsigned which)
@@ -47,17 +47,17 @@ static inline unsigned width_of(unsigned which)
 	return 1u << which;
 }
 
-/* All pieces of one width that come back evenly. 0 or -ENOMEM. */
+/* Collects all evenly spaced n-grams of one width. 0 or -ENOMEM. */
 int repeats_gather(struct work *w, unsigned which);
-/* The k-th smallest; moves them about. */
+/* Returns the k-th smallest; reorders v. */
 uint32_t repeats_kth(uint32_t *v, size_t n, size_t k);
 
-/* The bin of distances of the loop to take; 0: there is none. 0 or -ENOMEM. */
+/* Finds the bin of distances of the loop; 0: none. Returns 0 or -ENOMEM. */
 int repeats_choose(const struct work *w, size_t *bin);
-/* Is this a piece of the loop of that bin? */
+/* Does this n-gram belong to the loop of that bin? */
 bool repeats_is_of(const struct work *w, const struct piece *p, size_t bin);
 
-/* Takes what only looks like an iteration from the ends of the loop, and adds what noise hid. 0 or -ENOMEM. */
+/* Removes false iterations from the ends of the loop, and adds those that noise hid. 0 or -ENOMEM. */
 int repeats_ends(const struct work *w, struct stats_repeats *r);
 
 #endif

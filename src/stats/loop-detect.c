@@ -1,4 +1,4 @@
-/* Iterations in a stream of tokens, by the votes of its pieces; loop-detect.h says how. */
+/* Iterations in a stream of tokens, by votes of its n-grams (pieces). */
 #include "stats/loop-detect-private.h"
 
 #include <errno.h>
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECES_MAX 64    /* that vote */
-#define VOTES_SHARE 0.25 /* of the pieces, that must agree on a beginning */
+#define PIECES_MAX 64    /* maximum voters */
+#define VOTES_SHARE 0.25 /* minimum share of the voters that agree on a start */
 
 static int by_score(const void *a, const void *b)
 {
@@ -34,7 +34,7 @@ static const uint32_t *places_of(const struct work *w, const struct piece *p)
 	return w->order[which_of(p)] + p->first;
 }
 
-/* The pieces of the loop: the best first. */
+/* Selects the n-grams of the loop, best first. */
 static size_t take_voters(struct work *w, size_t bin)
 {
 	size_t count = 0;
@@ -55,7 +55,7 @@ static bool is_near(double gap, double distance)
 	return fabs(gap - distance) <= distance * SPREAD;
 }
 
-/* Where a piece first comes evenly: before that it may be there by chance, outside the loop. */
+/* Returns where an n-gram is first evenly spaced: earlier occurrences may be chance, outside the loop. */
 static uint32_t first_even(const struct work *w, const struct piece *p)
 {
 	const uint32_t *at = places_of(w, p);
@@ -70,7 +70,7 @@ static uint32_t first_even(const struct work *w, const struct piece *p)
 	return at[0];
 }
 
-/* Of those that come nearly as often as any the one that comes first: a loop begins with what it does first. */
+/* Of those nearly as frequent as any, the earliest: a loop begins with its first action. */
 static const struct piece *reference(const struct work *w, size_t voters)
 {
 	const struct piece *best = NULL;
@@ -89,7 +89,7 @@ static const struct piece *reference(const struct work *w, size_t voters)
 	return best;
 }
 
-/* How far a piece is behind the reference, the median. */
+/* Median distance of an n-gram from the reference. */
 static uint32_t offset_of(struct work *w, const struct piece *p, const struct piece *ref)
 {
 	const uint32_t *at = places_of(w, p), *from = places_of(w, ref);
@@ -104,7 +104,7 @@ static uint32_t offset_of(struct work *w, const struct piece *p, const struct pi
 	return n ? repeats_kth(w->gaps, n, n / 2) : 0;
 }
 
-/* Votes into keys, sorted; the number of them. Places before the stream count as its beginning. */
+/* Writes sorted votes into keys; returns their number. Positions before the stream count as its start. */
 static size_t vote(struct work *w, size_t voters, const struct piece *ref)
 {
 	size_t count = 0;
@@ -127,7 +127,7 @@ static int by_key(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Votes within `slack` of each other from i on. */
+/* Counts the votes within `slack` of each other from i on. */
 static size_t crowd(const uint64_t *votes, size_t count, size_t i, double slack)
 {
 	size_t end = i;
@@ -167,7 +167,7 @@ static int elect(struct work *w, size_t votes, const struct piece *ref, double e
 	return 0;
 }
 
-/* An iteration that noise took most votes from: a gap of two lengths with a vote in its middle. */
+/* Adds iterations that lost most votes to noise: a gap of two lengths with a vote in its middle. */
 static int fill_gaps(const struct work *w, size_t votes, struct stats_repeats *r)
 {
 	size_t *starts = calloc(2 * r->count + 1, sizeof(*starts)), count = 0, at = 0;

@@ -1,14 +1,11 @@
 /*
- * repeats: the iterations of a loop in a stream of tokens, however many there are.
+ * loop-detect: finds the iterations of a loop in a stream of tokens, without knowing their number.
  *
- * Tokens are numbers that stand for what was done: a call, a function, a kernel.
- * Pieces of the stream of 1, 2, 4 and 8 tokens that come back at even distances,
- * more evenly than chance would have it, speak for a loop; pieces of the same
- * distance are one loop. Each piece then votes for where iterations begin, so
- * that tokens which are missing, doubled or foreign here and there cost a vote
- * and no more; where the loop begins and ends is seen by what its iterations have
- * in common. Of loops in loops the outermost with at least five iterations is
- * taken, else the outermost. O(n log n) time, O(n) memory, no random choices.
+ * Tokens are numbers for events: a call, a function, a kernel. n-grams ("pieces") of 1, 2, 4 and 8 tokens that recur
+ * at more even distances than chance explains indicate a loop; n-grams with the same distance belong to one loop.
+ * Each n-gram then votes for the starts of iterations, so that occasional missing, duplicated or foreign tokens cost
+ * only a vote. The ends of the loop are found by what its iterations have in common. Of nested loops the outermost
+ * with at least five iterations is used, else the outermost. O(n log n) time, O(n) memory, deterministic.
  */
 #ifndef SONDE_STATS_LOOP_DETECT_H
 #define SONDE_STATS_LOOP_DETECT_H
@@ -18,12 +15,12 @@
 #include <stdint.h>
 
 struct stats_repeats {
-	size_t count;      /* iterations; 0: no loop was found */
-	size_t *starts;    /* the first token of each, rising */
-	size_t length;     /* tokens of an iteration, the median; the last one is taken to be as long */
-	size_t anchor;     /* a token (its place in the stream) that the first iteration is known by */
-	size_t pieces;     /* that voted */
-	double confidence; /* how much iterations have in common, 0 .. 1 */
+	size_t count;      /* iterations; 0: no loop found */
+	size_t *starts;    /* the first token of each, ascending */
+	size_t length;     /* median tokens of an iteration; the last one is assumed to be as long */
+	size_t anchor;     /* index of a token that identifies the first iteration */
+	size_t pieces;     /* number of voters */
+	double confidence; /* similarity of the iterations, 0 .. 1 */
 };
 
 /* 0 or -ENOMEM. At most 2^31 tokens. */

@@ -1,6 +1,4 @@
-/*
- * matrix: see matrix.h. All inner loops run along rows, for stats_dot.
- */
+/* All inner loops run along rows, for stats_dot. */
 #include "stats/matrix.h"
 
 #include <math.h>

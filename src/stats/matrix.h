@@ -1,9 +1,8 @@
 /*
- * matrix: the little linear algebra that a Gaussian process needs.
+ * matrix: the linear algebra for Gaussian processes.
  *
- * Matrices are n rows of n doubles, row after row. Only the lower triangle of a
- * symmetric matrix is read, and only it is written unless said otherwise. Meant
- * for n up to a few hundred (doc/adr/0008-own-cholesky.md).
+ * Matrices are n rows of n doubles, row-major. Only the lower triangle of a symmetric matrix is read, and written
+ * unless documented otherwise. Intended for n up to a few hundred (doc/adr/0008-own-cholesky.md).
  */
 #ifndef SONDE_STATS_MATRIX_H
 #define SONDE_STATS_MATRIX_H
@@ -13,8 +12,8 @@
 #include <string.h>
 
 /*
- * Loops that wide registers make quicker are compiled for them too, and the loader chooses. No fused products: results
- * are the same on both, to the last bit.
+ * Loops that benefit from wide registers are compiled for them too, and the loader selects (ifunc). No fused
+ * multiply-add: results are bit-identical on both.
  */
 #if defined(__x86_64__) && !defined(__clang__)
 #define STATS_WIDE __attribute__((target_clones("default", "avx2")))
@@ -24,7 +23,7 @@
 
 typedef double stats_four __attribute__((vector_size(32), aligned(8)));
 
-/* Four products at a time; the compiler may not do that itself, since sums would round differently. */
+/* Four products at a time; the compiler may not do that itself, since the sums would round differently. */
 static inline double stats_dot(const double *a, const double *b, size_t n)
 {
 	stats_four sum = { 0 }, more = { 0 };
@@ -55,7 +54,7 @@ static inline void stats_axpy(double *y, double by, const double *x, size_t n)
 		y[i] += by * x[i];
 }
 
-/* a becomes L with L L' = a; false when a is not positive definite, and a is spoilt. */
+/* Replaces a by L with L L' = a; returns false if a is not positive definite, and then a is destroyed. */
 bool stats_cholesky(double *a, size_t n);
 /* x = L^-1 b and x = L'^-1 b; x and b may be the same. */
 void stats_forward(const double *l, size_t n, const double *b, double *x);

@@ -1,7 +1,6 @@
 /*
- * minimize: see minimize.h. The two-loop recursion of Nocedal, "Updating
- * quasi-Newton matrices with limited storage", Math. Comp. 35, 1980; the box as in
- * Bertsekas' projected Newton methods, SIAM J. Control Optim. 20(2), 1982.
+ * The two-loop recursion of Nocedal, "Updating quasi-Newton matrices with limited storage", Math. Comp. 35, 1980; the
+ * box as in Bertsekas' projected Newton methods, SIAM J. Control Optim. 20(2), 1982.
  */
 #include "stats/minimize.h"
 
@@ -22,7 +21,7 @@ struct search {
 	double direction[STATS_MINIMIZE_DIMS];
 	double trial[STATS_MINIMIZE_DIMS], trial_gradient[STATS_MINIMIZE_DIMS];
 	bool is_held[STATS_MINIMIZE_DIMS];
-	/* The last steps and changes of the gradient, oldest first. */
+	/* The last steps and gradient changes, oldest first. */
 	size_t count;
 	double s[MEMORY][STATS_MINIMIZE_DIMS], y[MEMORY][STATS_MINIMIZE_DIMS], rho[MEMORY];
 };
@@ -33,7 +32,7 @@ static double evaluate(struct search *q, const double *x, double *gradient)
 	return q->m->function(x, gradient, q->m->context);
 }
 
-/* Those at a wall that the function wants to pass stay; others take part. */
+/* Fixes the variables at a bound towards which the function falls; the others are free. */
 static void hold(struct search *q)
 {
 	for (size_t i = 0; i < q->n; i++)
@@ -70,14 +69,14 @@ static void choose_direction(struct search *q)
 	clear_held(q, d);
 }
 
-/* x + length * direction, bent to the box. */
+/* x + length * direction, projected to the box. */
 static void step(struct search *q, double length)
 {
 	for (size_t i = 0; i < q->n; i++)
 		q->trial[i] = fmin(fmax(q->x[i] + length * q->direction[i], q->m->lo[i]), q->m->hi[i]);
 }
 
-/* Armijo's rule along the bent path; false when nothing was gained. */
+/* Armijo's rule along the projected path; returns false if there is no improvement. */
 static bool line_search(struct search *q, double *gain)
 {
 	double length = 1;
@@ -108,7 +107,7 @@ static void forget_oldest(struct search *q)
 	q->count--;
 }
 
-/* Take the trial point; keep the pair unless the function curves the wrong way along it. */
+/* Accepts the trial point; stores the pair unless the curvature along it is negative. */
 static void advance(struct search *q)
 {
 	double sy;
@@ -146,7 +145,7 @@ double stats_minimize(const struct stats_minimize *m, double *x)
 		if (!line_search(&q, &gain)) {
 			if (!q.count)
 				break;
-			q.count = 0; /* what was learnt misleads: once more along the gradient */
+			q.count = 0; /* the stored curvature misleads: retry along the gradient */
 			continue;
 		}
 		advance(&q);

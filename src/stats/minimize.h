@@ -1,10 +1,9 @@
 /*
  * minimize: the minimum of a smooth function within a box, by L-BFGS.
  *
- * Variables at a wall towards which the function falls are held there; the rest
- * takes a quasi-Newton step, bent to the box, that is halved until the function
- * has fallen enough. Finds a local minimum; never leaves the box; x is never worse
- * than it was.
+ * Variables at a bound towards which the function falls are fixed; the others take a quasi-Newton step, projected to
+ * the box, which is halved until the function has decreased enough. Finds a local minimum; never leaves the box; the
+ * result is never worse than the start.
  */
 #ifndef SONDE_STATS_MINIMIZE_H
 #define SONDE_STATS_MINIMIZE_H
@@ -13,7 +12,7 @@
 
 enum { STATS_MINIMIZE_DIMS = 130 };
 
-/* The value at x, and its gradient; infinite or NaN where there is none. */
+/* Returns the value at x, and its gradient; infinite or NaN if undefined. */
 typedef double stats_function(const double *x, double *gradient, void *context);
 
 struct stats_minimize {
@@ -21,12 +20,12 @@ struct stats_minimize {
 	void *context;
 	const double *lo, *hi; /* of the box */
 	size_t dims;           /* at most STATS_MINIMIZE_DIMS */
-	size_t evaluations;    /* at most so many */
-	double tolerance;      /* stop when a step gains less than this */
-	double first_step;     /* length of the first one; 0: 1 */
+	size_t evaluations;    /* maximum number */
+	double tolerance;      /* stop if a step improves by less than this */
+	double first_step;     /* length of the first step; 0: 1 */
 };
 
-/* From x; returns the value there at the end. */
+/* Starts at x and updates it; returns the final value. */
 double stats_minimize(const struct stats_minimize *m, double *x);
 
 #endif

@@ -1,12 +1,9 @@
 /*
- * overlap: see overlap.h.
- *
- * Bulej et al., "Duet benchmarking: improving measurement accuracy in the cloud"
- * (ICPE 2020), and Drozdik's asynchronous variant (thesis, Charles University,
- * 2023), whose sweep advances the side that started earlier and so misses pairs.
- * Here spans enter in the order of their starts, and each is held against those of the
- * other side that have entered and not yet ended: a visit finds a pair or throws
- * out a span for good, so the work is the sorting plus the pairs.
+ * Bulej et al., "Duet benchmarking: improving measurement accuracy in the cloud" (ICPE 2020), and Drozdik's
+ * asynchronous variant (thesis, Charles University, 2023); its sweep advances the side that started earlier and so
+ * misses pairs. Here spans enter in order of their starts, and each is compared with those of the other side that
+ * have entered and not yet ended: a visit finds a pair or removes a span permanently, so the work is the sorting plus
+ * the pairs.
  */
 #include "stats/overlap.h"
 
@@ -18,8 +15,8 @@
 struct side {
 	const struct stats_span *spans;
 	size_t n;
-	size_t *order;  /* those that last, by start */
-	size_t next;    /* place in order */
+	size_t *order;  /* spans with a length, by start */
+	size_t next;    /* index in order */
 	size_t *active; /* entered and not known to have ended */
 	size_t active_count;
 };
@@ -42,7 +39,7 @@ static bool starts_before(const struct stats_span *spans, size_t i, size_t j)
 	return spans[i].start_ns != spans[j].start_ns ? spans[i].start_ns < spans[j].start_ns : i < j;
 }
 
-/* Merge two sorted neighbours [first, middle) and [middle, end) through spare. */
+/* Merges two adjacent sorted ranges [first, middle) and [middle, end) through spare. */
 static void merge(const struct stats_span *spans, size_t *order, size_t *spare, size_t first, size_t middle, size_t end)
 {
 	size_t i = first, j = middle;
@@ -122,7 +119,7 @@ static int add_pair(struct sweep *w, size_t a, size_t b)
 	return 0;
 }
 
-/* The next span of side `own` enters: pair it with what still runs on the other side. */
+/* The next span of side `own` enters: pairs it with the active spans of the other side. */
 static int enter(struct sweep *w, int own)
 {
 	struct side *mine = &w->sides[own], *other = &w->sides[!own];

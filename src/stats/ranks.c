@@ -1,11 +1,9 @@
 /*
- * ranks: see ranks.h. Wilcoxon, "Individual comparisons by ranking methods"
- * (Biometrics Bulletin 1(6), 1945); Mann and Whitney, "On a test of whether one of
- * two random variables is stochastically larger than the other" (Annals of
- * Mathematical Statistics 18(1), 1947). Interpolated cuts as in Hettmansperger and
- * Sheather, "Confidence intervals based on interpolated order statistics"
- * (Statistics and Probability Letters 4(2), 1986). Counts are whole numbers below
- * 2^53: exact.
+ * Wilcoxon, "Individual comparisons by ranking methods" (Biometrics Bulletin 1(6), 1945); Mann and Whitney, "On a
+ * test of whether one of two random variables is stochastically larger than the other" (Annals of Mathematical
+ * Statistics 18(1), 1947). Interpolated cuts as in Hettmansperger and Sheather, "Confidence intervals based on
+ * interpolated order statistics" (Statistics and Probability Letters 4(2), 1986). Counts are integers below 2^53:
+ * exact.
  */
 #include "stats/ranks.h"
 
@@ -39,7 +37,7 @@ static double mann_whitney_variance(size_t na, size_t nb)
 	return mann_whitney_top(na, nb) * ((double)na + (double)nb + 1) / 12;
 }
 
-/* ways[w]: in how many of the 2^n choices of signs the positive ranks sum to w. */
+/* ways[w]: the number of the 2^n choices of signs for which the positive ranks sum to w. */
 static void signed_rank_ways(double *ways, size_t n)
 {
 	size_t top = 0;
@@ -80,7 +78,7 @@ static double share_up_to(const double *ways, size_t top, double limit)
 	return sum / all;
 }
 
-/* With the half that makes a step function's normal approximation better. */
+/* With continuity correction. */
 static double normal_share(double value, double mean, double variance)
 {
 	return stats_normal_cdf((floor(value) + 0.5 - mean) / sqrt(variance));

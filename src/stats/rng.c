@@ -1,7 +1,6 @@
 /*
- * rng: see rng.h. Bounded integers by Lemire's multiplication (ACM TOMACS 29(1),
- * 2019), normal values by Marsaglia's polar method (SIAM Review 6(3), 1964),
- * order by Durstenfeld's shuffle (CACM 7(7), 1964).
+ * Bounded integers by Lemire's multiplication (ACM TOMACS 29(1), 2019), normal values by Marsaglia's polar method
+ * (SIAM Review 6(3), 1964), order by Durstenfeld's shuffle (CACM 7(7), 1964).
  */
 #include "stats/rng.h"
 
@@ -18,7 +17,7 @@ static uint64_t splitmix(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* The stream number is mixed before it meets the seed: neighbours in either are strangers. */
+/* The stream number is mixed before it is combined with the seed: adjacent seeds or streams are independent. */
 void stats_rng_init(struct stats_rng *r, uint64_t seed, uint64_t stream)
 {
 	uint64_t state = seed ^ splitmix(&stream);

@@ -6,7 +6,7 @@
 
 #define CONSISTENT 2.21914
 
-/* Of few values it is too large or too small on average: the factors of Croux and Rousseeuw (1992). */
+/* Corrects the bias for few values: the factors of Croux and Rousseeuw (1992). */
 static double correction(size_t n)
 {
 	static const double few[] = { 0, 0, 0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872 };

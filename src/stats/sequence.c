@@ -17,7 +17,7 @@
 
 enum { TUNED_DEFAULT = 12 };
 
-/* Half the interval in units of the (biased) standard deviation; infinite while nothing can be said. */
+/* Half the interval in units of the (biased) standard deviation; infinite if unbounded. */
 static double half_width(double n, double c, double alpha)
 {
 	double share = -expm1(-(log1p(n / c) - 2 * log(alpha)) / n), q = (n + c) * share;
@@ -25,7 +25,7 @@ static double half_width(double n, double c, double alpha)
 	return q < n ? sqrt(q / (n - q)) : INFINITY;
 }
 
-/* The c that makes the interval narrowest at n, by golden section on its logarithm. */
+/* Returns the c for which the interval is narrowest at n, by golden section search on its logarithm. */
 static double best_c(double n, double alpha)
 {
 	const double golden = (sqrt(5) - 1) / 2;

@@ -1,25 +1,19 @@
 /*
- * sequential: see sequential.h.
+ * Lan and DeMets, "Discrete sequential boundaries for clinical trials" (Biometrika 70(3), 1983) for spending; Kim and
+ * DeMets (Biometrika 74(1), 1987) for powers; Jennison and Turnbull, "Group sequential methods" (2000), chapter 9 for
+ * repeated intervals, and "Exact calculations for sequential t, chi-squared and F tests" (Biometrika 78(1), 1991) for
+ * the error of normal theory with few observations: 5 % become 5.1 to 5.7 %.
  *
- * Lan and DeMets, "Discrete sequential boundaries for clinical trials"
- * (Biometrika 70(3), 1983) for spending; Kim and DeMets (Biometrika 74(1), 1987)
- * for powers; Jennison and Turnbull, "Group sequential methods" (2000), chapter 9
- * for repeated intervals, and "Exact calculations for sequential t, chi-squared
- * and F tests" (Biometrika 78(1), 1991) for what normal theory misses with few
- * observations: 5 % become 5.1 to 5.7 %.
- *
- * The walk is y = sum / root of the sum of squares, which is to t as a sine is to
- * a tangent: y^2 = n t^2 / (t^2 + n - 1). Of n normal values with mean 0 the
- * direction tells nothing about the length, so the next value turns the direction
- * by an angle that does not depend on the past,
+ * The walk is y = sum / root of the sum of squares, with y^2 = n t^2 / (t^2 + n - 1): y is to t as a sine is to a
+ * tangent. For n normal values with mean 0 the direction is independent of the length, so the next value turns the
+ * direction by an angle that does not depend on the past,
  *
  *	y' = y cos(phi) + sin(phi),   density of phi proportional to cos(phi)^(n-1),
  *
- * and y alone is a Markov chain. Its density among the paths that went on at every
- * look is followed value by value by Gauss-Legendre quadrature over the angle (as
- * Armitage, McPherson and Rowe, JRSS A 132(2), 1969, did for the mean), and
- * from 128 values on as a Brownian motion, from look to look. It is even: half of
- * it is kept.
+ * and y alone is a Markov chain. Its density among the paths that continued at every analysis is propagated value by
+ * value by Gauss-Legendre quadrature over the angle (as in Armitage, McPherson and Rowe, JRSS A 132(2), 1969, for the
+ * mean), and from 128 values on as a Brownian motion, from analysis to analysis. The density is even: half of it is
+ * stored.
  */
 #include "stats/sequential.h"
 
@@ -29,7 +23,7 @@
 
 enum { GRID = STATS_SEQUENTIAL_GRID, NODES = 40, N_EXACT = 128 };
 
-#define FAR 8.5 /* standard deviations beyond which there is nothing */
+#define FAR 8.5 /* standard deviations beyond which the density is negligible */
 
 void stats_sequential_init(struct stats_sequential *s, enum stats_spending spending, double level, size_t n_max,
 		double power)
@@ -66,17 +60,17 @@ static double t_of_y(double y, size_t n)
 	return rest > 0 ? y * sqrt(((double)n - 1) / rest) : INFINITY;
 }
 
-/* Gamma((n + 1) / 2) / (sqrt(pi) Gamma(n / 2)): what makes the integral of cos(phi)^(n-1) one. */
+/* Gamma((n + 1) / 2) / (sqrt(pi) Gamma(n / 2)): normalizes the integral of cos(phi)^(n-1) to one. */
 static double angle_factor(double n)
 {
 	int sign;
 
-	if (n > 1000) /* where the difference would cancel */
+	if (n > 1000) /* the difference would cancel there */
 		return sqrt(n / (2 * M_PI)) * (1 - 1 / (4 * n) + 1 / (32 * n * n));
 	return exp(lgamma_r((n + 1) / 2, &sign) - lgamma_r(n / 2, &sign)) / sqrt(M_PI);
 }
 
-/* Density of y before any look. */
+/* Density of y before any analysis. */
 static double whole_density(double y, size_t n)
 {
 	double m = (double)n, rest = 1 - y * y / m;
@@ -84,7 +78,7 @@ static double whole_density(double y, size_t n)
 	return rest > 0 ? angle_factor(m - 1) / sqrt(m) * exp((m - 3) / 2 * log(rest)) : 0;
 }
 
-/* The density kept, by a cubic through the nearest four points; 0 beyond the edge. */
+/* The stored density, by a cubic through the nearest four points; 0 beyond the edge. */
 static double density_at(const struct stats_sequential *s, double y)
 {
 	double place = fabs(y) / s->edge * (GRID - 1), t;
@@ -152,7 +146,7 @@ static double after_one(const struct stats_sequential *s, const struct rule *r, 
 	return hi > lo ? sum * angle_factor(n) * (hi - lo) / 2 : 0;
 }
 
-/* The same after many more: keep * y and the rest normal. */
+/* The same after many more: keep * y plus a normal remainder. */
 static double after_many(const struct stats_sequential *s, const struct rule *r, double to, double keep)
 {
 	double add = sqrt(1 - keep * keep), lo, hi, sum = 0;
@@ -211,7 +205,7 @@ static double mass_beyond(const struct stats_sequential *s, const struct rule *r
 	return 2 * sum * half;
 }
 
-/* The y beyond which lies what may be spent; the edge when that is less than the grid resolves. */
+/* Returns the y beyond which the mass is what may be spent; the edge if that is less than the grid resolves. */
 static double find_cut(const struct stats_sequential *s, const struct rule *r, double spend)
 {
 	double lo = 0, hi = s->edge;
@@ -227,7 +221,7 @@ static double find_cut(const struct stats_sequential *s, const struct rule *r, d
 	return hi;
 }
 
-/* Keep what lies within +-y. */
+/* Truncates the density to +-y. */
 static void cut(struct stats_sequential *s, double y)
 {
 	double next[GRID];

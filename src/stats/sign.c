@@ -6,7 +6,7 @@
 
 static const char method[] = "median, sign test";
 
-/* The probability of k heads in n throws. */
+/* The probability of k heads in n tosses. */
 static double throws(size_t k, size_t n)
 {
 	double m = (double)n, i = (double)k;
@@ -14,7 +14,7 @@ static double throws(size_t k, size_t n)
 	return exp(lgamma(m + 1) - lgamma(i + 1) - lgamma(m - i + 1) - m * M_LN2);
 }
 
-/* Of k heads or fewer. */
+/* The probability of k heads or fewer. */
 static double throws_below(size_t k, size_t n)
 {
 	double sum = 0;
@@ -24,7 +24,7 @@ static double throws_below(size_t k, size_t n)
 	return sum < 1 ? sum : 1;
 }
 
-/* How many values may be cut off at either end; false: none. */
+/* Finds how many values may be excluded at either end; false if none. */
 static bool find_cut(size_t n, double level, size_t *cut)
 {
 	double tail = 0, most = (1 - level) / 2;

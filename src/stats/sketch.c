@@ -1,7 +1,6 @@
 /*
- * sketch: see sketch.h. Masson, Rim and Lee, "DDSketch: a fast and fully-mergeable
- * quantile sketch with relative-error guarantees" (PVLDB 12(12), 2019), in its
- * linearly interpolated form and without collapsing.
+ * Masson, Rim and Lee, "DDSketch: a fast and fully-mergeable quantile sketch with relative-error guarantees" (PVLDB
+ * 12(12), 2019), in its linearly interpolated form and without collapsing.
  */
 #include "stats/sketch.h"
 
@@ -12,7 +11,7 @@
 
 enum { PAGE = 1 << STATS_SKETCH_BITS, PAGES = 2047, FRACTION_BITS = 52 - STATS_SKETCH_BITS };
 
-/* Places in rising order: negatives from the largest down, zero, positives. */
+/* Positions in ascending order: negatives from the largest magnitude down, zero, positives. */
 enum { SIDE = PAGES * PAGE, ZERO = SIDE, PLACES = 2 * SIDE + 1 };
 
 void stats_sketch_init(struct stats_sketch *s, struct arena *arena)
@@ -43,7 +42,7 @@ static double bucket_start(size_t bucket)
 	return v;
 }
 
-/* The place's counter, its page made if need be; NULL when out of memory. */
+/* Returns the counter of a bucket and allocates its page if needed; NULL if out of memory. */
 static uint64_t *counter(struct stats_sketch *s, bool is_positive, size_t bucket)
 {
 	uint64_t ***side = &s->pages[is_positive];
@@ -88,7 +87,7 @@ static const uint64_t *page_of(const struct stats_sketch *s, int side, size_t pa
 	return s->pages[side] ? s->pages[side][page] : NULL;
 }
 
-/* All pages that the merge needs, before anything is counted. */
+/* Allocates all pages that the merge needs, before anything is counted. */
 static int make_pages(struct stats_sketch *s, const struct stats_sketch *other)
 {
 	for (int side = 0; side < 2; side++)
@@ -124,7 +123,7 @@ static uint64_t count_at(const struct stats_sketch *s, bool is_positive, size_t 
 	return page ? page[bucket % PAGE] : 0;
 }
 
-/* The value whose relative distance from both ends is the same. */
+/* The value with the same relative distance from both ends. */
 static struct stats_bucket bucket_at(bool is_positive, size_t bucket, uint64_t count)
 {
 	double lo = bucket_start(bucket), hi = bucket_start(bucket + 1), sign = is_positive ? 1 : -1;

@@ -1,8 +1,7 @@
 /*
- * sobol: see sobol.h. Direction numbers: Joe and Kuo, "Constructing Sobol
- * sequences with better two-dimensional projections", SIAM J. Sci. Comput. 30(5),
- * 2008, their table new-joe-kuo-6. Scrambling: Burley, "Practical hash-based Owen
- * scrambling", JCGT 9(4), 2020.
+ * Direction numbers: Joe and Kuo, "Constructing Sobol sequences with better two-dimensional projections", SIAM J.
+ * Sci. Comput. 30(5), 2008, their table new-joe-kuo-6. Scrambling: Burley, "Practical hash-based Owen scrambling",
+ * JCGT 9(4), 2020.
  */
 #include "stats/sobol.h"
 
@@ -132,8 +131,8 @@ static uint32_t reverse(uint32_t x)
 }
 
 /*
- * A random permutation at every node of the binary tree of intervals, by a hash in which bits change
- * only higher ones.
+ * A random permutation at every node of the binary tree of intervals, by a hash in which bits affect only higher
+ * ones.
  */
 static uint32_t scramble(uint32_t x, uint32_t seed)
 {

@@ -1,10 +1,9 @@
 /*
- * sobol: points that fill a cube evenly, in any number, scrambled by a seed.
+ * sobol: low-discrepancy points in the unit cube, any number of them, scrambled by a seed.
  *
- * The first 2^k points have 2^(k-m) in each dyadic interval of length 2^-m of every
- * axis (m <= k), which random points have not; Owen's scrambling keeps that and makes each
- * point uniform. A sequence is plain storage; points are asked for by index, in
- * any order.
+ * The first 2^k points have 2^(k-m) in each dyadic interval of length 2^-m of every axis (m <= k), unlike random
+ * points; Owen's scrambling preserves that and makes each point uniform. A sequence is plain storage; points are
+ * accessed by index, in any order.
  */
 #ifndef SONDE_STATS_SOBOL_H
 #define SONDE_STATS_SOBOL_H

@@ -1,6 +1,6 @@
 /*
- * order: see sorting.h. Quicksort with median of three that turns to heapsort when
- * it goes too deep (Musser, Software: Practice and Experience 27(8), 1997).
+ * Quicksort with median of three that switches to heapsort if the recursion is too deep (Musser, Software: Practice
+ * and Experience 27(8), 1997).
  */
 #include "stats/sorting.h"
 
@@ -63,7 +63,7 @@ static double median_of_three(double a, double b, double c)
 	return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Hoare: both parts are shorter than the whole, all of the first at most all of the second. */
+/* Hoare: both parts are shorter than the whole, every value of the first at most every value of the second. */
 static size_t partition(double *x, size_t n)
 {
 	double pivot = median_of_three(x[0], x[n / 2], x[n - 1]);
@@ -83,10 +83,10 @@ static size_t partition(double *x, size_t n)
 struct part {
 	double *x;
 	size_t n;
-	unsigned depth; /* cuts before it turns to heapsort */
+	unsigned depth; /* remaining partitions before heapsort */
 };
 
-/* Cut in two: p keeps the shorter part, the longer is returned. */
+/* Partitions: p keeps the shorter part, returns the longer one. */
 static struct part cut(struct part *p)
 {
 	size_t at = partition(p->x, p->n);
@@ -96,7 +96,7 @@ static struct part cut(struct part *p)
 	return low.n <= high.n ? high : low;
 }
 
-/* The longer parts wait: there are never more than the logarithm of n. */
+/* The longer parts are stacked: at most log2(n) of them. */
 static void quick_sort(double *x, size_t n)
 {
 	struct part waiting[64], p = { x, n, 4 };
@@ -117,7 +117,7 @@ static void quick_sort(double *x, size_t n)
 	}
 }
 
-/* NaN to the end; returns how many values stand before them. */
+/* Moves NaN to the end; returns the number of other values. */
 static size_t nan_last(double *key, double *with, size_t n)
 {
 	size_t kept = 0;
@@ -156,7 +156,7 @@ size_t stats_drop_nan(double *x, size_t n)
 	return kept;
 }
 
-/* Doubles numbered in their order: neighbours differ by 1. */
+/* Maps doubles to integers in the same order: neighbours differ by 1. */
 static int64_t number_of(double v)
 {
 	int64_t bits;

@@ -1,8 +1,6 @@
 /*
- * summary: see summary.h. Streaming moments by Welford (Technometrics 4(3),
- * 1962), merged by Chan, Golub and LeVeque (The American Statistician 37(3),
- * 1983); quantiles of type 7 of Hyndman and Fan (The American Statistician
- * 50(4), 1996).
+ * Streaming moments by Welford (Technometrics 4(3), 1962), merged by Chan, Golub and LeVeque (The American
+ * Statistician 37(3), 1983); quantiles of type 7 of Hyndman and Fan (The American Statistician 50(4), 1996).
  */
 #include "stats/summary.h"
 
@@ -22,7 +20,7 @@ void stats_moments_add(struct stats_moments *m, double x)
 	stats_moments_merge(m, &one);
 }
 
-/* A NaN on either side stays: absent is not the same as small. */
+/* A NaN on either side is kept: absent is not the same as small. */
 static double keep_nan(double a, double b, double chosen)
 {
 	return isnan(a) || isnan(b) ? NAN : chosen;
@@ -125,7 +123,7 @@ double stats_trimmed_mean(double *x, size_t n, double share)
 	return stats_weighted_mean(x + cut, NULL, n - 2 * cut);
 }
 
-/* As a running mean: no sum to overflow. */
+/* As a running mean, which does not overflow. */
 double stats_weighted_mean(const double *x, const double *weight, size_t n)
 {
 	double mean = NAN, total = 0;

@@ -1,8 +1,6 @@
 /*
- * verdict: see verdict.h. Equivalence by two one-sided tests: Schuirmann, Journal
- * of Pharmacokinetics and Biopharmaceutics 15(6), 1987. Power is the mean of the
- * normal power over the distribution of the sample's standard deviation, by
- * Simpson's rule.
+ * Equivalence by two one-sided tests: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15(6), 1987. Power
+ * is the mean of the normal power over the distribution of the sample's standard deviation, by Simpson's rule.
  */
 #include "stats/verdict.h"
 
@@ -40,7 +38,7 @@ int stats_direction(const struct stats_interval *log_ratio)
 	return (log_ratio->lo > 0) - (log_ratio->hi < 0);
 }
 
-/* What is averaged over s = sample sd / sd: `edge` and `t` in standard errors. */
+/* The integrand over s = sample sd / sd: `edge` and `t` in standard errors. */
 struct question {
 	double edge, t;
 	double (*chance)(const struct question *q, double s);
@@ -128,7 +126,7 @@ double stats_detectable_effect(size_t n, double sd, double level, double power)
 
 typedef double power_of_n(size_t n, double sd, double edge, double level);
 
-/* Power grows with n: double, then halve. */
+/* Power increases with n: double, then bisect. */
 static size_t first_n(power_of_n *power_at, double sd, double edge, double level, double power, size_t n_max)
 {
 	size_t lo = 1, hi = 2;

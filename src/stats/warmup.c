@@ -1,8 +1,7 @@
 /*
- * warmup: see warmup.h. After Barrett, Bolz-Tereick, Killick, Mount and Tratt,
- * "Virtual machine warmup blows hot and cold" (OOPSLA 2017). MSER-5 (White,
- * Simulation 69(6), 1997), the usual choice in simulation, was tried: it leaves out
- * 30 and more of 100 steady values on average, this some in one series of a hundred.
+ * After Barrett, Bolz-Tereick, Killick, Mount and Tratt, "Virtual machine warmup blows hot and cold" (OOPSLA 2017).
+ * MSER-5 (White, Simulation 69(6), 1997), the usual choice in simulation, was tried: it discards 30 and more of 100
+ * steady values on average, this method discards some in one series of a hundred.
  */
 #include "stats/warmup.h"
 
@@ -15,7 +14,7 @@
 
 enum { POINTS_MAX = 500, STEADY_SHARE = 3 };
 
-/* Medians of batches that end with the series; what does not fill one comes first and is left out. */
+/* Medians of batches that end with the series; the remainder comes first and is excluded. */
 static int batch(const double *x, size_t n, size_t size, struct arena *arena, double **out)
 {
 	size_t batches = n / size;
@@ -32,7 +31,7 @@ static int batch(const double *x, size_t n, size_t size, struct arena *arena, do
 	return 0;
 }
 
-/* The first value of the segments that are level with the last one. */
+/* Returns the first value of the segments that are level with the last one. */
 static size_t steady_from(const struct stats_segment *segments, size_t count, double noise)
 {
 	size_t first = count - 1;
