@@ -139,7 +139,7 @@ has_begun() { log "$job" | grep -q 'data: for all'; }
 poll has_begun
 kill -KILL "$server"
 wait "$server" 2>/dev/null
-is_clean() { [[ $(left) == 0 && ! $(podman ps -a --format '{{.Image}} {{.Status}}' | grep "$image Up") ]]; }
+is_clean() { [[ $(left) == 0 ]] && ! podman ps -a --format '{{.Image}} {{.Status}}' | grep -q "$image Up"; }
 poll is_clean
 is 'a killed server leaves no mount' "$(left)" 0
 podman ps -aq --filter "ancestor=$image" | xargs -r podman rm -f -t 0 >/dev/null 2>&1
