@@ -58,7 +58,7 @@ def _coreutils():
         head -c|head -c 100 binary | od -c
         tail|tail -n 5 numbers.txt
         tail +n|tail -n +190 letters.txt
-        tail -f|timeout 0.3 tail -f left.txt
+        tail -f|sleep 0.1 & tail -f --pid=$! left.txt
         sort|sort letters.txt
         sort -n -u|sort -n -u numbers.txt
         sort -k|sort -t, -k3,3 -k2,2nr table.csv
@@ -356,7 +356,8 @@ def _errors():
         Case("ENODEV, ENOTTY, EINVAL", "stty -F letters.txt size; dd if=letters.txt iflag=direct bs=1 status=none of=/dev/null; tail -c 1 /proc/self/mem"),
         Case("EXDEV", "ln letters.txt /proc/x"),
         Case("EROFS, EPERM in /proc", "touch /proc/x; mkdir /sys/x; rm /proc/version"),
-        Case("ETXTBSY", "cp /bin/sleep s; ./s 1 & p=$!; sleep 0.1; echo x > s; kill $p; wait $p; rm s", varies=("pid",)),
+        Case("ETXTBSY", "cp /bin/sleep s; ./s 60 & p=$!; until readlink /proc/$p/exe | grep -q '/s$'; do sleep 0.01; done; "
+             "echo x > s; kill $p; wait $p; rm s", varies=("pid",)),
         Case("ENOEXEC", "head -c 100 binary > bad; chmod +x bad; ./bad"),
         Case("E2BIG", f"{PYTHON} 'import os\ntry: os.execv(\"/bin/true\", [\"x\" * 200000])\nexcept OSError as e: print(e)'"),
         Case("EFAULT", f"{PYTHON} 'import ctypes, os\nc = ctypes.CDLL(None, use_errno=True)\nfor r in (c.open(1, 0), c.write(1, 8, 4), c.read(0, 8, 4), c.rename(8, b\"x\"), c.stat(8, 8)): print(r, os.strerror(ctypes.get_errno()))'",
