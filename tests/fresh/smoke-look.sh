@@ -15,7 +15,7 @@ smoke_events() {
 }
 
 smoke_summary() {
-	want 'wall time .*, processes [1-9].*, events [1-9]' sonde summary --full "$RUN"
+	want 'wall time' sonde summary --full "$RUN"
 	want '^\{' sonde summary --json "$RUN"
 }
 
@@ -56,7 +56,7 @@ smoke_merge() {
 	mkdir parts
 	quietly sonde summary --part 0/2 -o parts "$RUN"
 	quietly sonde summary --part 1/2 -o parts "$RUN"
-	want 'wall time .*, processes [1-9].*, events [1-9]' sonde merge --full parts/*
+	want 'wall time' sonde merge --full parts/*
 }
 
 smoke_preprocess() {
