@@ -1,6 +1,5 @@
 #include "exchange/strace-calls.h"
 
-#include "calls/calls-undef.h"
 #include "calls/calls.h"
 
 #include <pthread.h>
@@ -8,16 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOOK(...)
-#define VOID(...)
-#define CLOSE(...)
-#define FDCALL(...)
-#define INLINE(...)
-#define OFFSET(...)
-#define PREGROW(...)
-#define CHARIO(...)
-#define TAILCALL(...)
-#define MANUAL(...)
+#include "calls/calls-syscalls.h"
 #define SYSNAME SYSCALL
 #define SYSCALL(kernel_name, name, letters, effect) { #kernel_name, letters, SYSCALL_##effect },
 static const struct {

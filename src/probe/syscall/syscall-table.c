@@ -1,23 +1,13 @@
 /* See syscall-table.h. Call numbers are x86-64's. */
 #include "probe/syscall/syscall-table.h"
 
-#include "calls/calls-undef.h"
 #include "calls/calls.h"
 
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 
-#define HOOK(...)
-#define VOID(...)
-#define CLOSE(...)
-#define FDCALL(...)
-#define INLINE(...)
-#define OFFSET(...)
-#define PREGROW(...)
-#define CHARIO(...)
-#define TAILCALL(...)
-#define MANUAL(...)
+#include "calls/calls-syscalls.h"
 #define SYSNAME(kernel_name, name, letters, effect)
 #define SYSCALL(kernel_name, name, letters, effect) [SYS_##kernel_name] = { #name, letters, SYSCALL_##effect, 0 },
 
