@@ -10,6 +10,9 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 600
 BENCH ?=
+SEED ?= 1
+COUNT ?= 300
+MODULE ?=
 ARGS ?=
 OPTIONS ?=
 
@@ -23,8 +26,8 @@ STRICT := $(if $(CI),-Dauto_features=enabled -Dbench=enabled -Dwerror=true)
 # The groups of packaging/debian-packages.txt that features need.
 FEATURES := serve live fleet gpu web python
 
-.PHONY: all deps demo tested sanitized check check-fast check-services check-fresh deb lint format asan fuzz bench soak doc-pictures install \
-	uninstall clean help
+.PHONY: all deps demo tested sanitized check check-fast check-services check-fresh deb lint format asan fuzz mutate bench soak doc-pictures \
+	install uninstall clean help
 
 all: ## build what the installed libraries allow, and stage the result in build/
 	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps' first" >&2; exit 1; }
@@ -82,6 +85,9 @@ asan: sanitized ## unit tests and the fuzzers' corpora under the address and und
 fuzz: sanitized ## run each fuzz target for FUZZ_SECONDS
 	@ninja -C build-asan -j $(JOBS) --quiet fuzzers
 	@tools/run-fuzz build-asan $(FUZZ_SECONDS)
+
+mutate: tested ## measure the unit tests: COUNT one-token mutants by SEED (MODULE=analyze: only there), and how many they kill
+	@tools/mutate -C $(BUILD) --seed $(SEED) --count $(COUNT) $(MODULE:%=--module %)
 
 bench: deps ## measure (BENCH=NAME: only that, with ARGS); prints ratios, side by side with other tools where installed
 	@tools/install-deps --optional bench

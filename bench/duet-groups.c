@@ -3,7 +3,7 @@
  */
 #include "duet-groups.h"
 
-#include "stats/bootstrap.h"
+#include "duet-others.h"
 #include "stats/effect.h"
 #include "stats/sequential.h"
 
@@ -31,9 +31,31 @@ static struct stats_interval fixed(struct experiment *e, uint64_t seed)
 	return effect_of(e, e->runs.count, &(struct stats_effect_options){ 0 });
 }
 
+/* The locations or weighted means of the runs. */
+static void locate(const struct experiment *e, bool is_mean, double *out)
+{
+	double x[OVERLAPS_MAX], weight[OVERLAPS_MAX];
+
+	for (size_t run = 0; run < e->runs.count; run++) {
+		size_t at = e->first[run], n = e->first[run + 1] - at;
+		double *w = e->runs.weight ? weight : NULL;
+
+		memcpy(x, e->x + at, n * sizeof(*x));
+		memcpy(weight, e->weight + at, n * sizeof(*weight));
+		out[run] = is_mean ? stats_weighted_mean(x, w, n) : stats_run_location(x, w, n);
+	}
+}
+
 static struct stats_interval by_mean(struct experiment *e, uint64_t seed)
 {
-	return effect_of(e, e->runs.count, &(struct stats_effect_options){ .location = STATS_MEAN });
+	double means[RUNS_MAX];
+	size_t first[RUNS_MAX + 1];
+	struct experiment single = { .runs = { .x = means, .first = first, .count = e->runs.count } };
+
+	locate(e, true, means);
+	for (size_t run = 0; run <= e->runs.count; run++)
+		first[run] = run;
+	return effect_of(&single, single.runs.count, &(struct stats_effect_options){ 0 });
 }
 
 static struct stats_interval by_student(struct experiment *e, uint64_t seed)
@@ -41,34 +63,15 @@ static struct stats_interval by_student(struct experiment *e, uint64_t seed)
 	return effect_of(e, e->runs.count, &(struct stats_effect_options){ .method = STATS_STUDENT });
 }
 
-/* The coverage of a bootstrap does not depend on their number, because (DRAWS + 1) * tail is an integer. */
 enum { DRAWS = 999 };
-
-static struct stats_interval bootstrap(const struct experiment *e, const struct stats_bootstrap *how)
-{
-	struct arena arena = ARENA_INIT;
-	struct stats_interval out;
-
-	if (stats_bootstrap_runs(&e->runs, how, &arena, &out, NULL) < 0)
-		abort();
-	arena_release(&arena);
-	return out;
-}
-
-static double location(double *x, double *weight, size_t n, const void *context)
-{
-	return stats_run_location(x, weight, n, STATS_HODGES_LEHMANN);
-}
 
 /* The mean of whole runs, studentized bootstrap. */
 static struct stats_interval by_bootstrap(struct experiment *e, uint64_t seed)
 {
-	struct stats_bootstrap how = { .level = 1 - 0.05 * STATS_EFFECT_GUARD,
-		.seed = seed,
-		.draws = DRAWS,
-		.of_run = location };
+	double locations[RUNS_MAX];
 
-	return bootstrap(e, &how);
+	locate(e, false, locations);
+	return studentised_mean(locations, e->runs.count, 1 - 0.05 * STATS_EFFECT_GUARD, seed);
 }
 
 static struct stats_interval by_ranks(struct experiment *e, uint64_t seed)
@@ -85,9 +88,10 @@ static struct stats_interval by_hierarchy(struct experiment *e, uint64_t seed)
 /* The published method: BCa bootstrap of the mean of run means. */
 static struct stats_interval bca_of_means(struct experiment *e, uint64_t seed)
 {
-	struct stats_bootstrap how = { .kind = STATS_BCA, .level = 0.95, .seed = seed };
+	double means[RUNS_MAX];
 
-	return bootstrap(e, &how);
+	locate(e, true, means);
+	return bca_mean(means, e->runs.count, 0.95, seed);
 }
 
 /* All pairs as if they were independent. */
@@ -187,18 +191,15 @@ static struct stats_interval square_many(struct experiment *e, uint64_t seed)
 
 static struct stats_interval sequence(struct experiment *e, uint64_t seed)
 {
-	double x[OVERLAPS_MAX], weight[OVERLAPS_MAX];
+	double locations[RUNS_MAX];
 	struct stats_interval i = { 0 };
 	struct stats_moments m;
 
+	locate(e, false, locations);
 	stats_moments_init(&m);
 	for (size_t run = 0; run < e->runs.count; run++) {
-		size_t at = e->first[run], n = e->first[run + 1] - at;
-
-		memcpy(x, e->x + at, n * sizeof(*x));
-		memcpy(weight, e->weight + at, n * sizeof(*weight));
-		stats_moments_add(&m, stats_run_location(x, e->runs.weight ? weight : NULL, n, STATS_HODGES_LEHMANN));
-		i = stats_sequence_interval(&m, 0.95, 0);
+		stats_moments_add(&m, locations[run]);
+		i = sequence_interval(&m, 0.95, 0);
 		if (excludes_none(&i))
 			break;
 	}

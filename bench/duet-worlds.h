@@ -6,8 +6,8 @@
 #ifndef SONDE_BENCH_DUET_WORLDS_H
 #define SONDE_BENCH_DUET_WORLDS_H
 
+#include "stats/effect.h"
 #include "stats/rng.h"
-#include "stats/runs.h"
 
 #include <stdbool.h>
 

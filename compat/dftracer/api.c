@@ -2,7 +2,7 @@
 #include "dftracer/core.h"
 #include "dftracer/dftracer.h"
 #include "image.h"
-#include "pfw/log-line.h"
+#include "pfw/line-write.h"
 #include "pfw/pfwlog.h"
 #include "region.h"
 #include "tracer/tracer.h"
@@ -200,7 +200,7 @@ static _Thread_local struct region *spare __attribute__((tls_model("initial-exec
 static bool spare_add(void)
 {
 	char *slab = tracer.is_seccomped ? NULL
-				    : sys_map(SLAB_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+					 : sys_map(SLAB_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	for (size_t at = 0; slab && at + REGION_BYTES <= SLAB_BYTES; at += REGION_BYTES) {
 		struct region *r = (void *)(slab + at);
 		r->next = spare;
@@ -292,7 +292,8 @@ static void add_relations(struct region *r)
 static void region_end(struct region *r)
 {
 	uint64_t end = tick();
-	if (tracer_wants(SONDE_CAT_SPAN) && r->epoch == thread.epoch) { /* else it was started before a fork, by the parent */
+	if (tracer_wants(SONDE_CAT_SPAN) &&
+			r->epoch == thread.epoch) { /* else it was started before a fork, by the parent */
 		r->event.dur = end - r->event.start;
 		r->event.is_left = region_leave(r->event.id);
 		if (r->relation_count)

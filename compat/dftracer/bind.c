@@ -20,28 +20,11 @@ bool bind_is_pending;
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
 /* The addresses of the hooks. Hidden: this library must not export them. */
-#define ADDRESS(name) extern const char hook_of_##name[] __asm__(#name) __attribute__((visibility("hidden")));
-#define HOOK_ADDRESS(how, failure, type, name, ...) ADDRESS(name)
-#define VOID_ADDRESS(how, name, ...) ADDRESS(name)
-#define CHARIO_ADDRESS(how, type, name, ...) ADDRESS(name)
-#include "calls/calls-undef.h"
-#define HOOK HOOK_ADDRESS
-#define VOID VOID_ADDRESS
-#define CLOSE HOOK_ADDRESS
-#define FDCALL HOOK_ADDRESS
-#define INLINE HOOK_ADDRESS
-#define OFFSET HOOK_ADDRESS
-#define PREGROW HOOK_ADDRESS
-#define CHARIO CHARIO_ADDRESS
-#define TAILCALL(how, name, names) ADDRESS(name)
-#define MANUAL(how, name, names) ADDRESS(name)
-#define SYSCALL(kernel_name, name, letters, effect)
-#define SYSNAME(kernel_name, name, letters, effect)
-#include "calls/calls.def"
-#undef ADDRESS
-#define ADDRESS(name) hook_of_##name,
+#define ROW(how, name, names) extern const char hook_of_##name[] __asm__(#name) __attribute__((visibility("hidden")));
+#include "calls/calls-each.h"
+#define ROW(how, name, names) hook_of_##name,
 static const char *const hooks[CALL_COUNT] = {
-#include "calls/calls.def"
+#include "calls/calls-each.h"
 };
 
 /* Additional names: functions that open objects or look up their symbols. */

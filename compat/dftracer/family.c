@@ -1,7 +1,7 @@
 /* Logs of dead processes of a family. Uses only raw system calls. */
 #include "family.h"
 
-#include "pfw/log-line.h"
+#include "pfw/line-write.h"
 #include "pfw/pfwlog.h"
 #include "ringplace.h"
 #include "tracer/tracer.h"

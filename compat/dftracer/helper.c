@@ -2,7 +2,7 @@
 #include "helper.h"
 
 #include "family.h"
-#include "pfw/log-line.h"
+#include "pfw/line-write.h"
 #include "ringplace.h"
 #include "tracer/tracer.h"
 
@@ -14,7 +14,8 @@
 #include <sys/prctl.h>
 
 #define STACK_BYTES (256u << 10)
-#define TLS_BYTES (64u << 10) /* unused; code that accesses thread-local storage finds zeros, far below and slightly above the pointer */
+#define TLS_BYTES \
+	(64u << 10) /* unused; code that accesses thread-local storage finds zeros, far below and slightly above the pointer */
 #define TLS_ABOVE 4096u
 #define NAP_FIRST_NS 100000000ll /* first poll interval without a wakeup; it doubles */
 #define NAP_MAX_NS 3200000000ll

@@ -130,15 +130,15 @@ static void forget_files(void)
  */
 static int ring_begin(const char *ring)
 {
+	if (!tracer_open_control(ring))
+		return -EIO;
 	if (!tracer.epoch) {
-		if (!tracer_switch_on(ring))
+		if (!tracer_switch_on())
 			return -EIO;
 		tracer.categories = 0;
 		control_fill(tracer.process + 1);
 		return 0;
 	}
-	if (!tracer_open_control(ring))
-		return -EIO;
 	control_fill(tracer.process + 1);
 	forget_files();
 	return ring_start() ? 0 : -ENOSPC;

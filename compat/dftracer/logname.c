@@ -1,7 +1,7 @@
 #include "logname.h"
 
+#include "pfw/line-write.h"
 #include "pfw/name-hash.h"
-#include "pfw/log-line.h"
 #include "tracer/raw-syscall.h"
 
 #include <errno.h>

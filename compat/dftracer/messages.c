@@ -1,7 +1,7 @@
 #include "messages.h"
 
-#include "pfw/log-line.h"
 #include "pfw/aggregation-rules.h"
+#include "pfw/line-write.h"
 #include "tracer/raw-syscall.h"
 
 #define LINE_BYTES (2 * PFWLOG_PATH_BYTES)

@@ -1,6 +1,6 @@
 #include "region.h"
 
-#include "pfw/log-line.h"
+#include "pfw/line-write.h"
 #include "pfw/pfwlog.h"
 #include "tracer/intern.h"
 #include "tracer/tracer.h"

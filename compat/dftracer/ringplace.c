@@ -1,7 +1,7 @@
 #include "ringplace.h"
 
 #include "family.h"
-#include "pfw/log-line.h"
+#include "pfw/line-write.h"
 #include "tracer/tracer.h"
 
 #include <fcntl.h>

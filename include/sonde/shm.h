@@ -6,6 +6,8 @@
  *
  *   control   one struct sonde_control, created by the recorder (or by the first
  *             process if there is none), mapped by every process
+ *   calls     `calls-<hash>`, one for each build of libsonde that writes here: what the
+ *             numbers of calls mean (src/calls/calls-text.h)
  *   board     `<process>.board`, metrics and knobs; see the end of this file
  *   knobs     initial knob values; see the end of this file
  *   segment   a struct sonde_segment page and `chunk_count` chunks of
@@ -27,8 +29,8 @@
  * free chunk's tail has no room: a hook that was interrupted just before its reservation finds its thread's new chunk.
  * The owner writes the tail last: a chunk without a valid tail has no readable head yet.
  *
- * The traced program can overwrite everything here: readers check every index and trust nothing. The layout and the
- * numbers of calls (src/calls/calls.def) change only with SONDE_SHM_VERSION.
+ * The traced program can overwrite everything here: readers check every index and trust nothing. The layout changes
+ * only with SONDE_SHM_VERSION.
  */
 #ifndef SONDE_SHM_H
 #define SONDE_SHM_H
@@ -114,7 +116,8 @@ struct sonde_control {
 	uint64_t untraced_forks;  /* children without a segment */
 	uint64_t untraced_events; /* events of threads without a chunk */
 	uint64_t drained_events;  /* by the recorder: consumed events */
-	uint64_t reserved[5];
+	uint64_t reserved[4];
+	uint64_t calls_hash; /* of a table that the directory has; 0: of none yet */
 	/*
 	 * Identity of the ring: the inode of its directory and a random number, both checked by a reader of run.json.
 	 */
@@ -138,8 +141,9 @@ struct sonde_segment {
 	uint64_t start_ticks;
 	int64_t start_mono_ns;
 	uint64_t dropped;      /* atomic, number 0 only: events lost for lack of room */
+	uint64_t calls_hash;   /* of the table of calls of the library that writes */
 	uint32_t is_seccomped; /* the program has forbidden system calls (seccomp): no further mappings or lookups */
-	uint32_t reserved[11];
+	uint32_t reserved[9];
 	uint32_t owner[SONDE_CHUNKS_MAX]; /* atomic; see above */
 };
 

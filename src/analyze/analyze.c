@@ -7,6 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define X(name) extern const struct analyze_pass analyze_pass_##name;
+#include "analyze/passes.def"
+#undef X
+
+const struct analyze_pass *const analyze_passes[] = {
+#define X(name) &analyze_pass_##name,
+#include "analyze/passes.def"
+#undef X
+	NULL,
+};
+
 /* Time. */
 
 /* Widens the range by the time bounds in the table's metadata; reads no rows. */
@@ -79,7 +90,7 @@ static int plan_passes(struct analyze *a, struct sonde_err *err)
 
 		a->states[i] = arena_alloc(&a->arena, pass->state_bytes + 1);
 		if (!a->states[i])
-			return err_sys(err, ENOMEM, "cannot analyse the run");
+			return err_sys(err, ENOMEM, "cannot analyze the run");
 		rc = pass->plan ? pass->plan(a, a->states[i], err) : 0;
 	}
 	return rc;
@@ -91,7 +102,7 @@ int analyze_new(struct analyze **out, struct model_run *run, const struct analyz
 	int rc;
 
 	if (!a)
-		return err_sys(err, ENOMEM, "cannot analyse the run");
+		return err_sys(err, ENOMEM, "cannot analyze the run");
 	a->run = run;
 	a->opts = *opts;
 	find_range(a);
@@ -183,7 +194,7 @@ int analyze_finish(struct analyze *a, const struct analyze_result **result, stru
 		rc = pass->finish(a, a->states[i], s, err);
 	}
 	if (rc == 0 && a->result.error)
-		rc = err_sys(err, ENOMEM, "cannot put the summary together");
+		rc = err_sys(err, ENOMEM, "cannot build the summary");
 	*result = &a->result;
 	return rc;
 }
@@ -212,7 +223,7 @@ int analyze_fed(struct analyze *a, const struct engine_query *query, int *number
 	int rc;
 
 	if (a->fed_count == ANALYZE_FED_MAX)
-		return err_set(err, E2BIG, "too many passes feed rows of their own");
+		return err_set(err, E2BIG, "too many passes feed rows");
 	rc = engine_plan_new(&a->fed[a->fed_count], &store_span_schema, err);
 	if (rc < 0)
 		return rc;

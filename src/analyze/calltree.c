@@ -1,5 +1,7 @@
 #include "analyze/calltree.h"
 
+#include "base/vec.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +14,8 @@ static uint64_t child_of(struct calltree *t, uint64_t parent, uint64_t function)
 	uint64_t key[2] = { parent, function }, *place;
 	bool is_new;
 
-	if (t->count == t->cap) {
-		size_t cap = t->cap ? 2 * t->cap : 256;
-		struct calltree_node *nodes = reallocarray(t->nodes, cap, sizeof(*nodes));
-
-		if (!nodes)
-			return 0;
-		t->nodes = nodes;
-		t->cap = cap;
-	}
+	if (!VEC_GROW(t->nodes, t->cap, t->count + 1, VEC_MAX))
+		return 0;
 	place = map_put(&t->places, key, sizeof(key), &is_new);
 	if (!place)
 		return 0;
@@ -37,10 +32,10 @@ static uint64_t child_of(struct calltree *t, uint64_t parent, uint64_t function)
 int calltree_init(struct calltree *t, struct model_stacks *stacks)
 {
 	*t = (struct calltree){ .stacks = stacks };
-	t->nodes = calloc(256, sizeof(*t->nodes));
-	t->cap = t->nodes ? 256 : 0;
-	t->count = 1;
-	return t->nodes ? 0 : -ENOMEM;
+	if (!VEC_GROW(t->nodes, t->cap, 1, VEC_MAX))
+		return -ENOMEM;
+	t->nodes[t->count++] = (struct calltree_node){ .parent = 0 };
+	return 0;
 }
 
 void calltree_release(struct calltree *t)
@@ -92,7 +87,7 @@ int calltree_add(struct calltree *t, int64_t stack, int64_t ns)
 static const struct analyze_column columns[] = {
 	{ "depth", "DEPTH", ANALYZE_COUNT },
 	{ "function", "FUNCTION", ANALYZE_TEXT },
-	{ "total_ns", "WITH CALLEES", ANALYZE_NS },
+	{ "total_ns", "TOTAL", ANALYZE_NS },
 	{ "self_ns", "SELF", ANALYZE_NS },
 };
 

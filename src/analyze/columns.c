@@ -72,7 +72,7 @@ int analyze_columns_new(struct analyze *a, struct sonde_err *err)
 		c->paths = calloc(paths, sizeof(*c->paths));
 	}
 	if (!c || !c->kinds || !c->is_buffered || !c->calls || !c->names || !c->categories || !c->paths)
-		return err_sys(err, ENOMEM, "cannot analyse the run");
+		return err_sys(err, ENOMEM, "cannot analyze the run");
 	classify_names(c);
 	return 0;
 }

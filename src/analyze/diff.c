@@ -1,4 +1,5 @@
 #include "analyze/diff.h"
+#include "base/vec.h"
 
 #include "stats/interval.h"
 #include "stats/summary.h"
@@ -61,14 +62,8 @@ static struct diff_item *item_of(struct diff *d, const char *list, const char *n
 	if (!at || !is_new)
 		return at ? &d->items[*at] : NULL;
 	*at = d->count;
-	if (d->count == d->cap) {
-		size_t cap = d->cap ? 2 * d->cap : 64;
-		struct diff_item *items = reallocarray(d->items, cap, sizeof(*items));
-		if (!items)
-			return NULL;
-		d->items = items;
-		d->cap = cap;
-	}
+	if (!VEC_GROW(d->items, d->cap, d->count + 1, VEC_MAX))
+		return NULL;
 	struct diff_item *item = &d->items[d->count];
 	*item = (struct diff_item){ .list = arena_strdup(&d->arena, list),
 		.name = arena_strdup(&d->arena, name),

@@ -1,14 +1,16 @@
 /*
  * finding: diagnosis rules, which check the results of the passes and report findings.
  *
- * A rule is one file diagnose-<name>.c with a struct diagnosis_rule and a row in diagnoses.def. A finding has
- * evidence: numbers of this run, a time range, how much time could be saved at most, and a command to try next. Tests
- * have a faulty and a clean program for each rule (tests/analyze/diagnosis.t).
+ * A rule is a function `bool diagnose_<name>(struct analyze *, struct finding *)` and a row in diagnoses.def
+ * (doc/howto-add-a-diagnosis.md). It returns true if it filled the finding, whose range is preset to the whole run.
+ * A finding has evidence: numbers of this run, a time range, an upper limit of the time that could be saved, and a
+ * command to try next. Rules run after all other passes.
  */
 #ifndef SONDE_ANALYZE_FINDING_H
 #define SONDE_ANALYZE_FINDING_H
 
 #include "analyze/io-table.h"
+#include "analyze/pass-results.h"
 #include "analyze/pass.h"
 
 struct finding {
@@ -19,11 +21,9 @@ struct finding {
 	int64_t recoverable_ns; /* upper limit; STORE_NULL: unknown */
 };
 
-struct diagnosis_rule {
-	const char *key;
-	/* Returns true if it filled f; its range is preset to the whole run. All other passes have finished. */
-	bool (*check)(struct analyze *a, struct finding *f);
-};
+#define X(name) bool diagnose_##name(struct analyze *a, struct finding *f);
+#include "analyze/diagnoses.def"
+#undef X
 
 /* An integer field of a section; STORE_NULL if absent. */
 int64_t finding_int(const struct analyze *a, const char *section, const char *field);
@@ -41,6 +41,9 @@ struct finding_path {
 };
 /* Returns the next path with calls of this kind from *at on; false at the end. */
 bool finding_next_path(struct analyze *a, enum call_kind kind, size_t *at, struct finding_path *p);
+/* Sets the saving, the sentence (NULL: it is set already) and the evidence. Returns true. */
+bool finding_fill(struct finding *f, int64_t recoverable_ns, const char *what, const char *evidence, ...)
+		__attribute__((format(printf, 4, 5)));
 /* Sets the next command; %s in the text becomes the quoted path of the run. */
 void finding_try(const struct analyze *a, const char *text, struct finding *f);
 /* Sets the next command to a query of the calls on this path, quoted for the shell. */

@@ -6,7 +6,7 @@
  * that is a pause: `tar, tar, tar` in sequence is a loop, a team of processes started at once is not. The recorder
  * sees an exit with a delay; a process was alive at least until its last call.
  */
-#include "analyze/iterations-detect-private.h"
+#include "analyze/iterations-detect.h"
 
 #include <errno.h>
 #include <stdlib.h>

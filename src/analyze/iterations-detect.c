@@ -7,7 +7,7 @@
  * of different size, immediate repetitions of a call count as one. If an iteration is a single call, pauses separate
  * iterations. A busy machine adds pauses: other loops do not need them.
  */
-#include "analyze/iterations-detect-private.h"
+#include "analyze/iterations-detect.h"
 #include "stats/loop-detect.h"
 
 #include <errno.h>
@@ -329,7 +329,7 @@ static int try_stream(struct analyze *a, const struct detect *d, int stream, str
 	found->tokens = t.count;
 	found->is_cut = most > t.cap;
 	detect_tokens_release(&t);
-	return rc == -ENOMEM ? err_sys(err, ENOMEM, "cannot look for iterations") : rc;
+	return rc == -ENOMEM ? err_sys(err, ENOMEM, "cannot detect iterations") : rc;
 }
 
 /*
@@ -363,7 +363,7 @@ int detect_find(struct analyze *a, const struct detect *d, struct detected *foun
 	for (int i = 0; i < DETECT_STREAMS && rc == 0 && !found->count; i++)
 		rc = try_stream(a, d, i, found, err);
 	if (rc == 0 && detect_families(a, d, look_at_family, &outer) < 0)
-		rc = err_sys(err, ENOMEM, "cannot look for iterations");
+		rc = err_sys(err, ENOMEM, "cannot detect iterations");
 	/* A loop inside one program is more informative than the loop of its parent, unless it is only a part of
 	 * that. */
 	if (rc == 0 && outer.best.weight > OUTER_MORE * found->weight)

@@ -2,8 +2,6 @@
  * Layer rules that come with sonde, in the syntax of user files: posix, for any program, and dlio, for DLIO benchmark
  * jobs, as in DFAnalyzer.
  */
-#include "analyze/layer-presets.h"
-
 #include "analyze/layer-rules.h"
 
 const char *const rules_presets[] = { "posix", "dlio", NULL };

@@ -1,6 +1,5 @@
 #include "analyze/layer-rules.h"
 
-#include "analyze/layer-presets.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -41,9 +40,9 @@ static int bad(const struct parsing *p, const char *what)
 static int set_layer(struct parsing *p)
 {
 	if (!p->words[1] || p->words[2])
-		return bad(p, "a layer has one name; quote it if it has blanks");
+		return bad(p, "a layer needs one name; quote it if it contains spaces");
 	if (p->rules->count == RULES_LAYERS_MAX)
-		return bad(p, "too many layers, 16 is the most");
+		return bad(p, "too many layers (maximum 16)");
 	p->layer = &p->rules->layers[p->rules->count++];
 	*p->layer = (struct rules_layer){ .name = p->words[1], .tables = RULES_OF_CALLS | RULES_OF_SPANS };
 	return 0;
@@ -56,7 +55,7 @@ static int set_class(struct parsing *p)
 			p->layer->class = (enum rules_class)c;
 			return 0;
 		}
-	return bad(p, "a class is io, app_io, compute or none");
+	return bad(p, "'class' must be io, app_io, compute or none");
 }
 
 static int set_table(struct parsing *p)
@@ -66,7 +65,7 @@ static int set_table(struct parsing *p)
 	else if (p->words[1] && strcmp(p->words[1], "span") == 0)
 		p->layer->tables = RULES_OF_SPANS;
 	else
-		return bad(p, "a table is io or span");
+		return bad(p, "'table' must be io or span");
 	return 0;
 }
 
@@ -108,17 +107,17 @@ static int parse_words(struct parsing *p)
 		if (strcmp(p->words[0], lines[i].word) != 0)
 			continue;
 		if (!p->layer && i > 0)
-			return bad(p, "the first line starts a layer: layer NAME");
+			return bad(p, "expected 'layer NAME' first");
 		if (lines[i].set)
 			return lines[i].set(p);
 		if (!p->layer || !p->words[1])
-			return bad(p, "what is missing: give one or more patterns");
+			return bad(p, "missing patterns");
 		*(char ***)((char *)p->layer + lines[i].words - 1) = p->words + 1;
 		return 0;
 	}
 	return bad(p,
-			"a line starts with layer, class, table, again, no-path, name, category, path, "
-			"or not- before these");
+			"unknown keyword (supported: layer, class, table, again, no-path, name, category, path, "
+			"not-name, not-category, not-path)");
 }
 
 /* Quotes the characters that a shell would act on outside quotes, since globs must not be expanded. */
@@ -183,7 +182,7 @@ static int number_sets(struct rules *r, struct sonde_err *err)
 		while (number < r->set_count && r->sets[number] != set)
 			number++;
 		if (number == RULES_SETS_MAX)
-			return err_set(err, EINVAL, "%s: too many layers count events again", r->name);
+			return err_set(err, EINVAL, "%s: too many 'again' layers", r->name);
 		if (number == r->set_count)
 			r->sets[r->set_count++] = set;
 		r->set_of[fits] = (uint8_t)number;
@@ -230,7 +229,7 @@ int rules_open(struct rules *r, const char *name, struct sonde_err *err)
 			return rules_parse(r, name, rules_preset_texts[i], err);
 	rc = fs_read_file(AT_FDCWD, name, RULES_BYTES_MAX, &text, err);
 	if (rc == -ENOENT)
-		err_hint(err, "rules are posix, dlio, or a file; sonde-summary(1) says what is in it");
+		err_hint(err, "rules are posix, dlio, or a file; its syntax is in sonde-summary(1)");
 	return rc < 0 ? rc : rules_parse(r, name, text.data, err);
 }
 

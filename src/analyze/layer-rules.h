@@ -75,5 +75,6 @@ static inline unsigned rules_set(const struct rules *r, uint32_t fits)
 
 const char *rules_class_word(enum rules_class class);
 extern const char *const rules_presets[]; /* names, ended by NULL */
+extern const char *const rules_preset_texts[];
 
 #endif

@@ -64,7 +64,7 @@ int analyze_save(struct analyze *a, struct buf *out, struct sonde_err *err)
 	int rc = 0;
 
 	if (!run)
-		return err_sys(err, errno, "cannot say where '%s' is", model_run_path(a->run));
+		return err_sys(err, errno, "cannot resolve '%s'", model_run_path(a->run));
 	pack_head(a, run, out);
 	for (unsigned i = 0; i < a->fed_count && rc == 0; i++)
 		rc = engine_plan_save(a->fed[i], out);
@@ -81,7 +81,7 @@ int analyze_part_open(struct analyze_part *part, const void *bytes, size_t n, co
 	uint64_t number, count;
 
 	if (!unpack_is_text(&u, MAGIC))
-		return err_set(err, EBADMSG, "'%s' is no part that this version of sonde summary wrote", name);
+		return err_set(err, EBADMSG, "'%s' is not a part written by this version of sonde summary", name);
 	*part = (struct analyze_part){ .run = unpack_string(&u) };
 	part->name = unpack_string(&u);
 	part->rows = unpack_uint(&u);
@@ -108,12 +108,12 @@ int analyze_load(struct analyze *a, const struct analyze_part *part, struct sond
 	int rc = 0;
 
 	if (part->rows != rows_of(a->run))
-		return err_set(err, EBADMSG, "'%s' is not the run any more that the part was made of", part->run);
+		return err_set(err, EBADMSG, "'%s' has changed since the part was saved", part->run);
 	for (unsigned i = 0; i < a->fed_count && rc == 0; i++)
 		rc = engine_plan_load(a->fed[i], &u, err);
 	for (int t = 0; t < STORE_TABLE_COUNT && rc == 0; t++)
 		rc = a->plans[t] ? engine_plan_load(a->plans[t], &u, err) : 0;
 	if (rc == 0 && u.at != u.end)
-		rc = err_set(err, EBADMSG, "the part has more than it should");
+		rc = err_set(err, EBADMSG, "unexpected data at the end of the part");
 	return rc;
 }

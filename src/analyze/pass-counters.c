@@ -1,5 +1,5 @@
 /* Counters: their values. */
-#include "analyze/counter-table.h"
+#include "analyze/pass-results.h"
 #include "analyze/pass.h"
 
 #include <errno.h>

@@ -1,9 +1,10 @@
 /* CPU: functions by samples, self and total. */
 #include "analyze/calltree.h"
 #include "analyze/name-groups.h"
+#include "analyze/pass-results.h"
 #include "analyze/pass.h"
-#include "analyze/waits.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "model/stacks.h"
 
 #include <errno.h>
@@ -61,15 +62,8 @@ static struct function *function_of(struct profile *p, const struct model_frame 
 	if (!is_new)
 		return &p->functions[*number];
 	*number = p->numbers.count - 1;
-	if (p->numbers.count > p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 256;
-		struct function *functions = reallocarray(p->functions, cap, sizeof(*functions));
-
-		if (!functions)
-			return NULL;
-		p->functions = functions;
-		p->cap = cap;
-	}
+	if (!VEC_GROW(p->functions, p->cap, p->numbers.count, VEC_MAX))
+		return NULL;
 	p->functions[*number] = (struct function){ .name = map_key(&p->numbers, *number, &(size_t){ 0 }),
 		.module = frame->module };
 	return &p->functions[*number];
@@ -120,7 +114,7 @@ static const struct analyze_column columns[] = {
 	{ "function", "FUNCTION", ANALYZE_TEXT },
 	{ "self_ns", "SELF", ANALYZE_NS },
 	{ "self", "SHARE", ANALYZE_RATIO },
-	{ "total_ns", "WITH CALLEES", ANALYZE_NS },
+	{ "total_ns", "TOTAL", ANALYZE_NS },
 	{ "module", "MODULE", ANALYZE_TEXT },
 };
 
@@ -175,7 +169,7 @@ static void add_fields(struct analyze *a, const struct cpu *c, struct analyze_se
 	analyze_int(s, "cpu_ns", has_run ? "CPU time" : NULL, ANALYZE_NS, has_run ? engine_sum(run, 0, 0) : STORE_NULL);
 	analyze_int(s, "samples", "samples", ANALYZE_COUNT, samples);
 	analyze_int(s, "sampled_ns", NULL, ANALYZE_NS, *sampled_ns);
-	analyze_int(s, "kernel_ns", "of them in the kernel", ANALYZE_NS, kernel_ns);
+	analyze_int(s, "kernel_ns", "in the kernel", ANALYZE_NS, kernel_ns);
 }
 
 static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
@@ -203,7 +197,7 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	map_release(&p.numbers);
 	model_stacks_free(p.stacks);
 	return rc == -ENOMEM           ? err_sys(err, ENOMEM, "cannot make the CPU profile")
-			: rc == -E2BIG ? err_set(err, E2BIG, "there are more than %d groups", GROUPS_MAX)
+			: rc == -E2BIG ? err_set(err, E2BIG, "too many groups (maximum %d)", GROUPS_MAX)
 				       : rc;
 }
 

@@ -3,16 +3,17 @@
 #include "base/cleanup.h"
 #include "base/shell-words.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define X(name) extern const struct diagnosis_rule analyze_rule_##name;
+static const struct rule {
+	const char *key;
+	bool (*check)(struct analyze *a, struct finding *f);
+} rules[] = {
+#define X(name) { #name, diagnose_##name },
 #include "analyze/diagnoses.def"
 #undef X
-
-#define X(name) &analyze_rule_##name,
-static const struct diagnosis_rule *const rules[] = {
-#include "analyze/diagnoses.def"
 };
 enum { RULES = sizeof(rules) / sizeof(*rules) };
 
@@ -76,6 +77,19 @@ bool finding_next_path(struct analyze *a, enum call_kind kind, size_t *at, struc
 	return false;
 }
 
+bool finding_fill(struct finding *f, int64_t recoverable_ns, const char *what, const char *evidence, ...)
+{
+	va_list args;
+
+	f->recoverable_ns = recoverable_ns;
+	if (what)
+		snprintf(f->what, sizeof(f->what), "%s", what);
+	va_start(args, evidence);
+	vsnprintf(f->evidence, sizeof(f->evidence), evidence, args);
+	va_end(args);
+	return true;
+}
+
 void finding_try(const struct analyze *a, const char *text, struct finding *f)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
@@ -114,17 +128,6 @@ static const struct analyze_column columns[] = {
 	{ "next", "NEXT", ANALYZE_TEXT },
 };
 
-static void add_finding(struct analyze_table *t, const struct diagnosis_rule *rule, const struct finding *f)
-{
-	analyze_cell_text(t, rule->key);
-	analyze_cell_text(t, f->what);
-	analyze_cell_text(t, f->evidence);
-	analyze_cell_int(t, f->from_ns);
-	analyze_cell_int(t, f->to_ns);
-	analyze_cell_int(t, f->recoverable_ns);
-	analyze_cell_text(t, f->next);
-}
-
 static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
 {
 	struct finding *findings = arena_alloc(&a->arena, RULES * sizeof(*findings));
@@ -136,12 +139,21 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	(void)state, (void)err;
 	for (size_t i = 0; findings && i < RULES; i++) {
 		findings[i] = (struct finding){ .to_ns = finding_wall_ns(a), .recoverable_ns = STORE_NULL };
-		if (rules[i]->check(a, &findings[i]))
+		if (rules[i].check(a, &findings[i]))
 			ranks[count++] = (struct analyze_rank){ findings[i].recoverable_ns, i };
 	}
 	analyze_rank(ranks, count);
-	for (size_t i = 0; i < count; i++)
-		add_finding(t, rules[ranks[i].index], &findings[ranks[i].index]);
+	for (size_t i = 0; i < count; i++) {
+		const struct finding *f = &findings[ranks[i].index];
+
+		analyze_cell_text(t, rules[ranks[i].index].key);
+		analyze_cell_text(t, f->what);
+		analyze_cell_text(t, f->evidence);
+		analyze_cell_int(t, f->from_ns);
+		analyze_cell_int(t, f->to_ns);
+		analyze_cell_int(t, f->recoverable_ns);
+		analyze_cell_text(t, f->next);
+	}
 	return 0;
 }
 

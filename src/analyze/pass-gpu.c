@@ -1,6 +1,6 @@
 /* GPU: kernels by name, copies by direction, busy time of devices. From the table gpu. */
-#include "analyze/gpu-table.h"
 #include "analyze/name-groups.h"
+#include "analyze/pass-results.h"
 #include "analyze/pass.h"
 
 #include <string.h>
@@ -157,7 +157,7 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	int rc;
 
 	if (!by_kind->count) {
-		analyze_absent(s, "commands of GPUs were not recorded, or there were none");
+		analyze_absent(s, "no GPU commands were recorded");
 		return 0;
 	}
 	analyze_int(s, "devices", "devices", ANALYZE_COUNT, (int64_t)busy->count);

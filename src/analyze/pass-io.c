@@ -288,7 +288,7 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 
 	(void)err;
 	if (by_path->is_over || !by_path->count) {
-		analyze_absent(s, by_path->is_over ? "there are too many different files" : "no calls were recorded");
+		analyze_absent(s, by_path->is_over ? "too many different files" : "no calls were recorded");
 		return 0;
 	}
 	for (size_t i = 0; i < by_path->count; i++)

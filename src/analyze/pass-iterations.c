@@ -156,7 +156,7 @@ static void add_found(struct analyze *a, struct analyze_section *s, const struct
 	analyze_real(s, "confidence", NULL, ANALYZE_RATIO, d->confidence);
 	analyze_int(s, "events", NULL, ANALYZE_COUNT, (int64_t)d->tokens);
 	analyze_text(s, "note", d->is_cut ? "note" : NULL,
-			d->is_cut ? "only the first events of the thread were looked at" : NULL);
+			d->is_cut ? "only the first events of the thread were analyzed" : NULL);
 	add_found_name(a, s, d);
 	t = analyze_table(s, "each", "Each iteration", each_columns, 3, ANALYZE_DETAIL);
 	for (size_t i = 0; i < each && i < d->count; i++) {
@@ -179,7 +179,7 @@ static int finish_found(struct analyze *a, const struct iterations *it, struct a
 	if (found.count)
 		add_found(a, s, &found);
 	else if (found.tokens)
-		analyze_absent(s, "the program announced no steps (sonde_step), and what it does repeats in no loop");
+		analyze_absent(s, "the program announced no steps (sonde_step), and no loop was detected");
 	else
 		analyze_absent(s, "the program announced no steps (sonde_step)");
 	return 0;

@@ -4,11 +4,162 @@
  */
 #include "analyze/columns.h"
 #include "analyze/io-table.h"
-#include "analyze/layers.h"
+#include "analyze/pass-results.h"
+#include "analyze/pass.h"
 #include "base/map.h"
 
 #include <errno.h>
 #include <string.h>
+
+/*
+ * Time covered by layers: a sweep over the interval sets of layer sets (layer-rules.h) sums, for each class and
+ * layer, how long it was in progress and how long it was not overlapped by what could hide it: compute for I/O, I/O
+ * for compute.
+ */
+struct layers_times {
+	int64_t class_ns[RULES_CLASSES];      /* any layer of the class under way */
+	int64_t io_alone_ns, app_io_alone_ns; /* not overlapped by compute */
+	int64_t compute_alone_ns;             /* not overlapped by io */
+	int64_t compute_without_app_io_ns;
+	int64_t any_ns; /* any layer */
+	int64_t layer_ns[RULES_LAYERS_MAX];
+	int64_t layer_alone_ns[RULES_LAYERS_MAX]; /* not overlapped by compute; for compute layers by io */
+};
+
+struct layers_bucket {
+	int64_t class_ns[RULES_CLASSES];
+};
+
+/* State of a sweep: segments are summed by mask, since few masks recur. */
+struct layers_sweep {
+	const struct rules *rules;
+	struct layers_times times;
+	int64_t start_ns, bucket_ns; /* bucket_ns 0: no buckets */
+	struct layers_bucket *buckets;
+	/* private */
+	uint64_t class_sets[RULES_CLASSES], layer_sets[RULES_LAYERS_MAX]; /* sets that belong to it */
+	size_t bucket;
+	struct {
+		uint64_t mask;
+		int64_t ns;
+	} gathered[64];
+};
+
+#define GATHERED (sizeof(((struct layers_sweep *)0)->gathered) / sizeof(((struct layers_sweep *)0)->gathered[0]))
+
+/* buckets: NULL, or ANALYZE_BUCKETS zeroed ones. */
+static void layers_sweep_init(struct layers_sweep *s, const struct analyze *a, struct layers_bucket *buckets)
+{
+	*s = (struct layers_sweep){ .rules = &a->rules, .start_ns = a->start_ns, .bucket_ns = a->bucket_ns };
+	s->buckets = a->start_ns == STORE_NULL ? NULL : buckets;
+	for (size_t set = 0; set < a->rules.set_count; set++)
+		for (size_t l = 0; l < a->rules.count; l++)
+			if (a->rules.sets[set] >> l & 1) {
+				s->layer_sets[l] |= (uint64_t)1 << set;
+				s->class_sets[a->rules.layers[l].class] |= (uint64_t)1 << set;
+			}
+}
+
+static void add_layer_times(struct layers_sweep *s, uint64_t mask, int64_t ns)
+{
+	bool has_compute = mask & s->class_sets[RULES_COMPUTE], has_io = mask & s->class_sets[RULES_IO];
+
+	for (size_t l = 0; l < s->rules->count; l++) {
+		bool is_hidden = s->rules->layers[l].class == RULES_COMPUTE ? has_io : has_compute;
+
+		if (!(mask & s->layer_sets[l]))
+			continue;
+		s->times.layer_ns[l] += ns;
+		s->times.layer_alone_ns[l] += is_hidden ? 0 : ns;
+	}
+}
+
+static void add_mask(struct layers_sweep *s, uint64_t mask, int64_t ns)
+{
+	struct layers_times *t = &s->times;
+	bool has[RULES_CLASSES];
+
+	for (int c = 0; c < RULES_CLASSES; c++) {
+		has[c] = mask & s->class_sets[c];
+		t->class_ns[c] += has[c] ? ns : 0;
+		if (s->buckets && has[c])
+			s->buckets[s->bucket].class_ns[c] += ns;
+	}
+	t->any_ns += mask & ~(uint64_t)1 ? ns : 0;
+	t->io_alone_ns += has[RULES_IO] && !has[RULES_COMPUTE] ? ns : 0;
+	t->app_io_alone_ns += has[RULES_APP_IO] && !has[RULES_COMPUTE] ? ns : 0;
+	t->compute_alone_ns += has[RULES_COMPUTE] && !has[RULES_IO] ? ns : 0;
+	t->compute_without_app_io_ns += has[RULES_COMPUTE] && !has[RULES_APP_IO] ? ns : 0;
+	add_layer_times(s, mask, ns);
+}
+
+static void flush_gathered(struct layers_sweep *s)
+{
+	for (size_t i = 0; i < GATHERED; i++) {
+		if (s->gathered[i].ns)
+			add_mask(s, s->gathered[i].mask, s->gathered[i].ns);
+		s->gathered[i].ns = 0;
+	}
+}
+
+static void gather(struct layers_sweep *s, uint64_t mask, int64_t ns)
+{
+	size_t at = (mask * 0x9e3779b97f4a7c15u) >> 58;
+
+	if (s->gathered[at].mask != mask) {
+		if (s->gathered[at].ns)
+			add_mask(s, s->gathered[at].mask, s->gathered[at].ns);
+		s->gathered[at].mask = mask;
+		s->gathered[at].ns = 0;
+	}
+	s->gathered[at].ns += ns;
+}
+
+/* Returns the bucket of a timestamp: 0 before the start, the last one after the end. */
+static size_t bucket_of(const struct layers_sweep *s, int64_t at_ns)
+{
+	uint64_t bucket = at_ns <= s->start_ns ? 0 : ((uint64_t)at_ns - (uint64_t)s->start_ns) / (uint64_t)s->bucket_ns;
+
+	return bucket < ANALYZE_BUCKETS ? (size_t)bucket : ANALYZE_BUCKETS - 1;
+}
+
+static int64_t bucket_end(const struct layers_sweep *s)
+{
+	int64_t end;
+
+	if (s->bucket + 1 >= ANALYZE_BUCKETS ||
+			__builtin_add_overflow(s->start_ns, (int64_t)(s->bucket + 1) * s->bucket_ns, &end))
+		return INT64_MAX;
+	return end;
+}
+
+static void visit(void *arg, int64_t from, int64_t to, uint64_t mask, uint64_t active)
+{
+	struct layers_sweep *s = arg;
+
+	(void)active;
+	while (s->buckets && to > bucket_end(s)) {
+		int64_t end = bucket_end(s);
+
+		if (from < end)
+			gather(s, mask, end - from);
+		from = from < end ? end : from;
+		flush_gathered(s);
+		s->bucket = from < bucket_end(s) ? s->bucket + 1 : bucket_of(s, from);
+	}
+	gather(s, mask, to - from);
+}
+
+/* Sweeps interval sets; the class of each is its set number. Returns -ENOMEM on failure. */
+static int layers_sweep_run(struct layers_sweep *s, const struct engine_sweep_set *sets, size_t count)
+{
+	int rc = engine_sweep(sets, count, visit, s);
+
+	flush_gathered(s);
+	return rc;
+}
+
+/* The pass. */
 
 struct layers {
 	int io_by_set, io_cover, span_by_set, span_cover;
@@ -155,14 +306,15 @@ static void add_times(const struct found *f, struct analyze_section *s, const st
 		int64_t ns;
 	} rows[] = {
 		{ "app_io_ns", "application I/O", has_app, t->class_ns[RULES_APP_IO] },
-		{ "unoverlapped_app_io_ns", "application I/O without compute", has_app && has_compute,
+		{ "unoverlapped_app_io_ns", "application I/O, not overlapped by compute", has_app && has_compute,
 				t->app_io_alone_ns },
-		{ "unoverlapped_app_compute_ns", "compute without application I/O", has_app && has_compute,
+		{ "unoverlapped_app_compute_ns", "compute, not overlapped by application I/O", has_app && has_compute,
 				t->compute_without_app_io_ns },
 		{ "compute_ns", "compute", has_compute, t->class_ns[RULES_COMPUTE] },
 		{ "io_ns", "I/O", has_io, t->class_ns[RULES_IO] },
-		{ "unoverlapped_io_ns", "I/O without compute", has_io && has_compute, t->io_alone_ns },
-		{ "unoverlapped_compute_ns", "compute without I/O", has_io && has_compute, t->compute_alone_ns },
+		{ "unoverlapped_io_ns", "I/O, not overlapped by compute", has_io && has_compute, t->io_alone_ns },
+		{ "unoverlapped_compute_ns", "compute, not overlapped by I/O", has_io && has_compute,
+				t->compute_alone_ns },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
@@ -178,7 +330,7 @@ static const struct analyze_column layer_columns[] = {
 	{ "events", "EVENTS", ANALYZE_COUNT },
 	{ "total_ns", "SUM", ANALYZE_NS },
 	{ "time_ns", "TIME", ANALYZE_NS },
-	{ "unoverlapped_ns", "ALONE", ANALYZE_NS },
+	{ "unoverlapped_ns", "EXCLUSIVE", ANALYZE_NS },
 	{ "bytes", "BYTES", ANALYZE_BYTES },
 	{ "files", "FILES", ANALYZE_COUNT },
 	{ "again", NULL, ANALYZE_COUNT },
@@ -357,13 +509,13 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	if (rc == 0)
 		rc = layers_sweep_run(&sweep, sets, count);
 	if (rc < 0)
-		return err_sys(err, -rc, "cannot add up the time of layers");
+		return err_sys(err, -rc, "cannot sum the time of layers");
 	add_allocation(&f, s);
 	add_times(&f, s, &sweep.times);
 	add_layers(&f, s, &sweep.times);
 	add_buckets(&f, s, buckets);
 	rc = add_processes(&f, s);
-	return rc < 0 ? err_sys(err, -rc, "cannot add up the time of layers") : 0;
+	return rc < 0 ? err_sys(err, -rc, "cannot sum the time of layers") : 0;
 }
 
 const struct analyze_pass analyze_pass_layers = { .key = "layers",

@@ -5,6 +5,8 @@
  */
 #include "analyze/pass.h"
 
+#include "base/vec.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +105,7 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 	if (!a->plans[STORE_TABLE_SCHED] || !model_table(a->run, STORE_TABLE_TASK))
 		return 0;
 	if (classify(s) < 0)
-		return err_sys(err, ENOMEM, "cannot account for the time of threads");
+		return err_sys(err, ENOMEM, "cannot account for thread time");
 	by_thread.aggregates[Q_BLOCKED] = (struct engine_aggregate){ ENGINE_SUM,
 		engine_plan_derive(a->plans[STORE_TABLE_SCHED], &derive) };
 	derive.fill = fill_runnable;
@@ -142,15 +144,8 @@ static int take_tasks(void *arg, unsigned worker, size_t block, const struct sto
 	for (size_t i = 0; i < b->rows; i++) {
 		struct store_task row;
 
-		if (t->count == t->cap) {
-			size_t cap = t->cap ? 2 * t->cap : 64;
-			struct thread *threads = reallocarray(t->threads, cap, sizeof(*threads));
-
-			if (!threads)
-				return -ENOMEM;
-			t->threads = threads;
-			t->cap = cap;
-		}
+		if (!VEC_GROW(t->threads, t->cap, t->count + 1, VEC_MAX))
+			return -ENOMEM;
 		store_get_task(b, i, &row);
 		t->threads[t->count++] = (struct thread){ .process = row.process,
 			.pid = row.pid,
@@ -267,7 +262,7 @@ static void add_all(struct analyze *a, struct analyze_section *s, const struct t
 		ranks[i] = (struct analyze_rank){ t->threads[i].life_ns, i };
 	}
 	analyze_rank(ranks, ranks ? t->count : 0);
-	analyze_int(s, "life_ns", "lives of threads", ANALYZE_SUM_NS, life_ns);
+	analyze_int(s, "life_ns", "thread lifetime", ANALYZE_SUM_NS, life_ns);
 	for (int k = 0; k < STATES; k++)
 		analyze_int(s, keys[k], titles[k], ANALYZE_SUM_NS, known(sums, k));
 	table = analyze_table(s, "by_thread", "Threads", columns, sizeof(columns) / sizeof(*columns), 0);
@@ -286,7 +281,7 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	int rc;
 
 	if (states->by_thread < 0) {
-		analyze_absent(s, "context switches were not recorded, so what threads waited for is not known");
+		analyze_absent(s, "context switches were not recorded");
 		return 0;
 	}
 	rc = store_scan(model_table(a->run, STORE_TABLE_TASK), &opts, take_tasks, &t, err);
@@ -295,7 +290,7 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	if (rc == 0)
 		add_all(a, s, &t);
 	free(t.threads);
-	return rc == -ENOMEM ? err_sys(err, ENOMEM, "cannot account for the time of threads") : rc;
+	return rc == -ENOMEM ? err_sys(err, ENOMEM, "cannot account for thread time") : rc;
 }
 
 const struct analyze_pass analyze_pass_states = { .key = "states",

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "model/stacks.h"
 
 #include <errno.h>
@@ -63,16 +64,9 @@ static int function_of(struct profiling *p, int64_t stack)
 		*number = p->names.count - 1;
 	if (*number >= FUNCTIONS_MAX)
 		return -1;
-	if (is_new && *number == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 128;
-		struct swarm_function *functions = reallocarray(p->functions, cap, sizeof(*functions));
-
-		if (!functions)
-			return -ENOMEM;
-		p->functions = functions;
-		p->cap = cap;
-	}
 	if (is_new) {
+		if (!VEC_GROW(p->functions, p->cap, *number + 1, FUNCTIONS_MAX))
+			return -ENOMEM;
 		memset(&p->functions[*number], 0, sizeof(*p->functions));
 		p->functions[*number].name = map_key(&p->names, *number, &(size_t){ 0 });
 	}
@@ -184,7 +178,7 @@ static const struct analyze_column columns[] = {
 	{ "from_ns", "FROM", ANALYZE_NS },
 	{ "to_ns", "TO", ANALYZE_NS },
 	{ "id", "ID", ANALYZE_TEXT },
-	{ "members", "AMONG THEM", ANALYZE_TEXT },
+	{ "members", "MEMBERS", ANALYZE_TEXT },
 };
 
 struct swarm {
@@ -239,7 +233,7 @@ static int add_swarms(struct analyze *a, struct analyze_section *section, const 
 {
 	struct swarm *swarms = calloc((size_t)count, sizeof(*swarms));
 	struct analyze_rank *ranks = analyze_ranks(a, (size_t)count);
-	struct analyze_table *t = analyze_table(section, "by_swarm", "Functions that act together", columns,
+	struct analyze_table *t = analyze_table(section, "by_swarm", "Function clusters", columns,
 			sizeof(columns) / sizeof(*columns), 0);
 	size_t functions = p->names.count < FUNCTIONS_MAX ? p->names.count : FUNCTIONS_MAX;
 	int64_t all = 0;
@@ -262,8 +256,8 @@ static int add_swarms(struct analyze *a, struct analyze_section *section, const 
 	if (t)
 		t->all_rows = (size_t)count;
 	analyze_int(section, "count", "swarms", ANALYZE_COUNT, count);
-	analyze_int(section, "functions", "of functions", ANALYZE_COUNT, (int64_t)functions);
-	analyze_int(section, "left_out", p->left_out ? "samples of no known function" : NULL, ANALYZE_COUNT,
+	analyze_int(section, "functions", "functions", ANALYZE_COUNT, (int64_t)functions);
+	analyze_int(section, "left_out", p->left_out ? "samples without a known function" : NULL, ANALYZE_COUNT,
 			p->left_out);
 	for (int i = 0; i < count; i++)
 		buf_release(&swarms[i].members);
@@ -290,7 +284,7 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	if (rc == 0)
 		rc = swarms < 0 ? swarms : swarms ? add_swarms(a, s, &p, swarms) : 0;
 	if (rc == 0 && !swarms)
-		analyze_absent(s, "no CPU sample tells which function it was in");
+		analyze_absent(s, "no CPU sample has a known function");
 	free(p.functions);
 	free(p.of_stack);
 	map_release(&p.names);

@@ -5,6 +5,8 @@
  */
 #include "base/json.h"
 
+#include "base/jsonscan.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -80,32 +82,6 @@ void json_end(struct json *j)
 	buf_addc(j->out, is_object ? '}' : ']');
 }
 
-static bool is_tail(unsigned char c)
-{
-	return (c & 0xc0) == 0x80;
-}
-
-/*
- * Returns the length of the UTF-8 character at p (n bytes left), or 0 if it is invalid: overlong forms, surrogates
- * and values beyond U+10FFFF are invalid (RFC 3629).
- */
-size_t json_utf8_length(const unsigned char *p, size_t n)
-{
-	if (p[0] < 0x80)
-		return 1;
-	if (p[0] < 0xc2 || p[0] > 0xf4 || n < 2 || !is_tail(p[1]))
-		return 0;
-	if (p[0] < 0xe0)
-		return 2;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || n < 3 || !is_tail(p[2]))
-		return 0;
-	if (p[0] < 0xf0)
-		return 3;
-	if ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f) || n < 4 || !is_tail(p[3]))
-		return 0;
-	return 4;
-}
-
 static bool is_plain(unsigned char c)
 {
 	return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
@@ -139,7 +115,7 @@ static void add_quoted(struct buf *out, const char *text, size_t n)
 		buf_add(out, text + from, i - from);
 		if (i == n)
 			break;
-		len = json_utf8_length(p + i, n - i);
+		len = jsonscan_utf8(p + i, n - i);
 		if (len == 1)
 			escape(out, p[i]);
 		else if (len)

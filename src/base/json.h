@@ -47,8 +47,6 @@ void json_real(struct json *j, double v); /* shortest text that reads back as th
 void json_bool(struct json *j, bool v);
 void json_null(struct json *j);
 void json_raw(struct json *j, const char *text, size_t n); /* text is one valid JSON value */
-/* Length of the UTF-8 character at p, where n bytes are left; 0 if it is invalid. */
-size_t json_utf8_length(const unsigned char *p, size_t n);
 
 /* key and value in one call */
 void json_kstr(struct json *j, const char *key, const char *text);

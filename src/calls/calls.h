@@ -51,8 +51,8 @@
  *   SYSNAME(kernel_name, name, "letters", effect)
  *       The same for a system call that foreign traces have, and --syscalls does not record.
  *
- * The position of a row is the call's number in a ring, so a recorder and its libsonde must come from the same build,
- * and a change of the table increments SONDE_SHM_VERSION.
+ * The position of a row is the call's number in a ring. Builds with other rows are told apart by the hash of the table,
+ * CALLS_HASH: calls-text.h.
  */
 #ifndef SONDE_CALLS_CALLS_H
 #define SONDE_CALLS_CALLS_H
@@ -158,23 +158,11 @@ enum call_dft { CALL_DFTS(CALL_DFT_ENUM_) CALL_DFT_COUNT };
 #define MANUAL2(how, name, alias, names) MANUAL(how, name, names) MANUAL(how, alias, names)
 #define MANUAL3(how, name, alias, alias2, names) MANUAL2(how, name, alias, names) MANUAL(how, alias2, names)
 
-#define HOOK(how, failure, type, name, ...) CALL_##name,
-#define VOID(how, name, ...) CALL_##name,
-#define CLOSE(how, failure, type, name, ...) CALL_##name,
-#define FDCALL HOOK
-#define INLINE HOOK
-#define OFFSET HOOK
-#define PREGROW HOOK
-#define CHARIO(how, type, name, ...) CALL_##name,
-#define TAILCALL(how, name, names) CALL_##name,
-#define MANUAL(how, name, names) CALL_##name,
-#define SYSCALL(kernel_name, name, letters, effect)
-#define SYSNAME(kernel_name, name, letters, effect)
+#define ROW(how, name, names) CALL_##name,
 enum call_number {
-#include "calls/calls.def"
+#include "calls/calls-each.h"
 	CALL_COUNT
 };
-#include "calls/calls-undef.h"
 
 /* Arrays, not pointers: in libsonde those would be a thousand relocations at every program start. */
 struct call_info {

@@ -16,9 +16,10 @@
 
 enum syscall_effect {
 	SYSCALL_NOTHING,
-	SYSCALL_OPENS, /* the result is a descriptor of the path */
-	SYSCALL_MAKES, /* the result is a descriptor without a path */
-	SYSCALL_DUPS,  /* the result is a duplicate of the descriptor */
+	SYSCALL_OPENS,   /* the result is a descriptor of the path */
+	SYSCALL_MAKES,   /* the result is a descriptor without a path */
+	SYSCALL_DUPS,    /* the result is a duplicate of the descriptor */
+	SYSCALL_DUPS_TO, /* the same, and the second argument is closed before */
 	SYSCALL_CLOSES,
 	SYSCALL_MOVES, /* the descriptor's offset moves by the result */
 	SYSCALL_SEEKS, /* the result is the new offset */
@@ -30,6 +31,7 @@ enum syscall_effect {
 	/* from the descriptor, moving it if no offset is given, to that of the first plain argument */
 	SYSCALL_COPIES,
 	SYSCALL_CLOSES_RANGE,
+	SYSCALL_RENAMES,       /* paths of open files change */
 	SYSCALL_RETURNS_ERROR, /* the result is the error number */
 };
 

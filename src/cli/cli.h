@@ -94,7 +94,9 @@ struct cli_option {
 #define CLI_WORDS(S, field) .type = CLI_TYPE_WORDS, .offset = CLI_FIELD(S, field, struct cli_list)
 #define CLI_PATHS(S, field) .type = CLI_TYPE_PATHS, .offset = CLI_FIELD(S, field, struct cli_list)
 #define CLI_SETTER(function) .type = CLI_TYPE_SETTER, .set = function
+/* clang-format off */
 #define CLI_OPTIONS_END { .long_name = NULL }
+/* clang-format on */
 
 /* Describes the non-option arguments; name NULL: none. They are stored in ctx->args. */
 struct cli_positional {
@@ -156,9 +158,8 @@ int cli_usage(struct cli_context *ctx, const char *fmt, ...) __attribute__((form
 #define CLI_HELP_ASKED 1
 int cli_parse(struct cli_context *ctx, const struct cli_command *command, char **argv);
 
-/* Parses one value as an option row would; also for config files and environment variables. */
-int cli_parse_size(const char *text, uint64_t *bytes, struct sonde_err *err);
-int cli_parse_duration(const char *text, int64_t *ns, struct sonde_err *err);
+/* The path of sonde on another host: --remote, or the same path as here if that is NULL. Allocated in the arena. */
+int cli_remote_path(struct cli_context *ctx, const char *remote, const char **path);
 
 /* The main function of a program: argv is "sonde-look", "info", ... Returns the exit code. */
 int cli_main(int argc, char **argv, const struct cli_command *const commands[]);

@@ -19,14 +19,14 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
-	{ 0, "name", "NAME", CLI_STRING(struct options, name), .default_words = "the host's name and the process",
-			.help = "What the fleet calls it." },
+	{ 0, "name", "NAME", CLI_STRING(struct options, name), .default_words = "the host name and process ID",
+			.help = "Name of this agent in the fleet." },
 	{ 0, "cpus", "N", CLI_INT(struct options, cpus), .default_words = "all", .min = 1, .max = 1 << 20,
-			.help = "Take jobs that need at most so many CPUs." },
+			.help = "CPUs that this agent offers to jobs." },
 	{ 0, "memory", "SIZE", CLI_SIZE(struct options, memory_bytes), .default_words = "all",
-			.help = "Take jobs that need at most so much memory." },
+			.help = "Memory that this agent offers to jobs." },
 	{ 0, "label", "NAME", CLI_WORDS(struct options, labels),
-			.help = "Take jobs that need this too: gpu, fast-disk, whatever the fleet calls it." },
+			.help = "Capability label of this agent, such as gpu or fast-disk." },
 	CLI_OPTIONS_END,
 };
 
@@ -79,7 +79,9 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde agent", "Until it is interrupted; 'sonde fleet add' starts some in the background." },
+	{ "sonde agent",
+			"Run in the foreground until interrupted; 'sonde fleet add' starts agents in the "
+			"background." },
 	{ NULL, NULL },
 };
 

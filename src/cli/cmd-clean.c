@@ -50,7 +50,7 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde clean", "Remove the zoom pyramid of the latest run; the next view makes it again." },
+	{ "sonde clean", "Remove the zoom index of the latest run; the next view rebuilds it." },
 	{ NULL, NULL },
 };
 

@@ -36,7 +36,7 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "source <(sonde completion bash)", "Completion in this shell." },
+	{ "source <(sonde completion bash)", "Enable completion in the current shell." },
 	{ NULL },
 };
 

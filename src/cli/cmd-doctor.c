@@ -119,16 +119,16 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde doctor", "A table of all facilities." },
+	{ "sonde doctor", "Check everything and print a table." },
 	{ "sonde doctor --json | jq -r '.facilities[] | select(.state != \"works\") | .fix'",
-			"The steps that would enable the rest." },
+			"Print how to enable what does not work." },
 	{ NULL },
 };
 
 static const struct cli_exit_code exit_codes[] = {
-	{ "0", "sonde record can do its work; some facilities may be missing." },
-	{ "1", "Something that sonde record needs is missing." },
-	{ "2", "The command line is wrong." },
+	{ "0", "Recording works; optional features may be unavailable." },
+	{ "1", "A requirement of sonde record is not met." },
+	{ "2", "Usage error." },
 	{ NULL },
 };
 

@@ -172,7 +172,7 @@ static int activate_compat(const char *prefix, const char *name, bool is_changed
 
 	buf_addf(&dir, "%s" COMPAT_DIR, prefix);
 	if (!find_compat(dir.data, name, &list)) {
-		cli_usage(ctx, "there is no compatibility layer '%s'", name);
+		cli_usage(ctx, "unknown compatibility layer '%s'", name);
 		err_hint(ctx->err, "installed in '%s': %s", dir.data, list.len ? list.data : "none");
 		return -EINVAL;
 	}
@@ -189,7 +189,7 @@ static int run(struct cli_context *ctx)
 	int rc = fs_prefix(&prefix, ctx->err);
 
 	if (!rc && strchr(prefix.data, ':'))
-		rc = err_set(ctx->err, EINVAL, "'%s' cannot stand in a search path: it has a colon in it", prefix.data);
+		rc = err_set(ctx->err, EINVAL, "cannot add '%s' to a search path: it contains a colon", prefix.data);
 	if (rc)
 		return rc;
 	activate_prefix(prefix.data, is_changed);
@@ -204,13 +204,13 @@ static int run(struct cli_context *ctx)
 
 static const struct cli_option options[] = {
 	{ 's', "shell", NULL, CLI_CHOICE(struct env_options, shell), .choices = shells, .default_text = "bash",
-			.help = "Write for this shell; bash also fits sh, dash and ksh." },
+			.help = "Syntax of this shell; bash also works in sh, dash and ksh." },
 	CLI_OPTIONS_END,
 };
 
 static const struct cli_example examples[] = {
 	{ "eval \"$(/opt/sonde/bin/sonde env)\"", "Use the installation in /opt/sonde in this shell." },
-	{ "/opt/sonde/bin/sonde env --shell fish | source", "The same in fish." },
+	{ "/opt/sonde/bin/sonde env --shell fish | source", "The same for fish." },
 	{ NULL },
 };
 

@@ -3,7 +3,6 @@
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "cli/events-filter.h"
 #include "cli/events.h"
 #include "cli/open-run.h"
 #include "cli/stdout-buffer.h"
@@ -20,8 +19,8 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 't', "table", "TABLE", CLI_CHOICE(struct options, table), .choices = event_table_names, .default_text = "io",
-			.help = "The table to print." },
-	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print each row as a JSON object on a line." },
+			.help = "Table to print." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print JSON lines, one object per row." },
 	{ 'n', "limit", "N", CLI_INT(struct options, limit), .min = 1, .max = INT64_MAX,
 			.help = "Print the first N rows." },
 	{ 0, "tail", "N", CLI_INT(struct options, tail), .min = 1, .max = INT64_MAX, .help = "Print the last N rows." },
@@ -30,20 +29,21 @@ static const struct cli_option option_rows[] = {
 	{ 0, "tid", "TID", CLI_INT(struct options, wants.tid), .min = 1, .max = INT32_MAX, .group = "Filters",
 			.help = "Only rows of this thread." },
 	{ 0, "call", "NAMES", CLI_WORDS(struct options, wants.calls), .group = "Filters",
-			.help = "Only these calls, with commas between; patterns as in a shell are allowed." },
+			.help = "Only these calls: comma-separated names or shell patterns." },
 	{ 0, "path", "PATH", CLI_STRING(struct options, wants.path), .group = "Filters",
-			.help = "Only calls on this file or below this directory; with *, ? or [ a pattern "
-				"for the whole path, in which * also stands for slashes." },
+			.help = "Only calls on this file or below this directory; a path with *, ? or [ is a pattern, "
+				"in which * also matches slashes." },
 	{ 0, "name", "NAME", CLI_STRING(struct options, wants.name), .group = "Filters",
-			.help = "Only spans, steps, marks, counters, metadata or threads of this name or pattern." },
+			.help = "Only spans, steps, marks, counters, metadata or threads with a name that matches this "
+				"pattern." },
 	{ 0, "errors", NULL, CLI_FLAG(struct options, wants.is_failed_only), .group = "Filters",
-			.help = "Only calls that failed." },
+			.help = "Only failed calls." },
 	{ 0, "min-duration", "TIME", CLI_DURATION(struct options, wants.min_dur_ns), .group = "Filters",
-			.help = "Only rows that lasted this long." },
+			.help = "Only rows with at least this duration." },
 	{ 0, "from", "TIME", CLI_DURATION(struct options, wants.from_ns), .group = "Filters",
-			.help = "Only rows that begin this long after the start of the run, or later." },
+			.help = "Only rows that start at this time since the start of the run, or later." },
 	{ 0, "to", "TIME", CLI_DURATION(struct options, wants.to_ns), .group = "Filters",
-			.help = "Only rows that begin before this time after the start of the run." },
+			.help = "Only rows that start before this time since the start of the run." },
 	CLI_OPTIONS_END,
 };
 
@@ -126,7 +126,7 @@ static int run(struct cli_context *ctx)
 	int rc;
 
 	if (o->limit && o->tail)
-		return cli_usage(ctx, "--limit and --tail do not go together");
+		return cli_usage(ctx, "--limit and --tail are mutually exclusive");
 	rc = cli_open_run(ctx, &opened);
 	if (rc < 0)
 		return rc;
@@ -137,9 +137,9 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde events --errors", "The calls of the latest run that failed." },
+	{ "sonde events --errors", "Failed calls of the latest run." },
 	{ "sonde events --path ./data --min-duration 1ms", "Slow calls on files below ./data." },
-	{ "sonde events --table span --name 'epoch*' --json | jq .dur_ns", "How long each epoch took." },
+	{ "sonde events --table span --name 'epoch*' --json | jq .dur_ns", "The duration of each epoch." },
 	{ NULL, NULL },
 };
 

@@ -31,16 +31,16 @@ static const char *const table_names[] = { STORE_TABLES(TABLE_NAME) NULL };
 
 static const struct cli_option option_rows[] = {
 	{ 0, "to", "FORMAT", CLI_CHOICE(struct options, format), .choices = exchange_names, .default_text = "chrome",
-			.help = "The format to write." },
+			.help = "Output format." },
 	{ 'o', "output", "FILE", CLI_PATH(struct options, path), .default_words = "standard output",
-			.help = "Write to this file, compressed when its name ends in .gz; '-' is standard output. "
-				"Of sofa the directory." },
+			.help = "Output file, compressed if its name ends in .gz; '-' is standard output. For sofa, a "
+				"directory." },
 	{ 0, "table", "TABLE", CLI_CHOICE(struct options, table), .choices = table_names, .default_text = "io",
-			.help = "csv: the table to write." },
+			.help = "csv: table to write." },
 	{ 0, "from", "TIME", CLI_DURATION(struct options, from_ns),
-			.help = "Only events that begin this long after the start of the run, or later." },
+			.help = "Only events that start at this time since the start of the run, or later." },
 	{ 0, "until", "TIME", CLI_DURATION(struct options, to_ns),
-			.help = "Only events that begin before this time after the start of the run." },
+			.help = "Only events that start before this time since the start of the run." },
 	CLI_OPTIONS_END,
 };
 
@@ -101,12 +101,12 @@ static int export(struct cli_context *ctx, struct model_run *run)
 {
 	const struct options *o = ctx->options;
 	const struct exchange_format *format = exchange_formats[o->format];
-	struct exchange_options options = { .has_range = o->from_ns || o->to_ns,
+	struct exchange_options options = { .range.has_range = o->from_ns || o->to_ns,
 		.table = (enum store_table_id)o->table };
 	FILE *out;
 	int rc;
 
-	cli_run_range(run, o->from_ns, o->to_ns, &options.from_ns, &options.to_ns);
+	cli_run_range(run, o->from_ns, o->to_ns, &options.range.from_ns, &options.range.to_ns);
 	if (format->write_files)
 		return export_files(ctx, run, &options);
 	out = open_output(o, format, ctx->err);
@@ -126,8 +126,7 @@ static int run(struct cli_context *ctx)
 	int rc;
 
 	if (exchange_formats[o->format]->write_files && is_stdout(o))
-		return cli_usage(ctx, "%s is a directory of files: give its name with -o DIR",
-				exchange_names[o->format]);
+		return cli_usage(ctx, "the format %s needs an output directory: -o DIR", exchange_names[o->format]);
 	rc = cli_open_run(ctx, &opened);
 	if (rc < 0)
 		return rc;
@@ -138,8 +137,8 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde export --to chrome -o run.json", "The latest run as a trace for https://ui.perfetto.dev." },
-	{ "sonde export --from 10s --until 12s | gzip >part.json.gz", "Two seconds of it, compressed." },
+	{ "sonde export --to chrome -o run.json", "Write a trace of the latest run for https://ui.perfetto.dev." },
+	{ "sonde export --from 10s --until 12s | gzip >part.json.gz", "Export two seconds, compressed." },
 	{ NULL, NULL },
 };
 

@@ -5,8 +5,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/fleet-cli.h"
-#include "cli/fleet-hosts.h"
-#include "cli/fleet-status.h"
+#include "fleet/fleet-status.h"
 #include "fleet/local-processes.h"
 #include "fleet/remote-hosts.h"
 
@@ -31,28 +30,27 @@ struct options {
 static const struct cli_option option_rows[] = {
 	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
 	{ 'n', "agents", "N", CLI_INT(struct options, agents), .default_text = "1", .min = 0, .max = 200,
-			.help = "How many agents up and add start, on each host: each runs one job at a time." },
+			.help = "Agents to start per host (up, add); each runs one job at a time." },
 	{ 0, "label", "NAME", CLI_STRING(struct options, label),
-			.help = "What these agents have besides, for jobs that need it; commas between several." },
+			.help = "Capability labels of these agents, comma-separated." },
 	{ 0, "lease", "TIME", CLI_DURATION(struct options, lease_ns), .default_text = "15s", .min = SECOND_NS,
 			.max = 3600 * SECOND_NS,
-			.help = "An agent that cannot renew for this long ends its job; half as long later another "
-				"gets it." },
+			.help = "Lease time of a job: an agent that cannot renew for this long stops its job; after "
+				"half of it again the job is reassigned." },
 	{ 0, "listen", "ADDRESS", CLI_STRING(struct options, listen), .default_words = "127.0.0.1",
-			.help = "Where up lets the server listen, with :PORT behind it or on a free port." },
+			.help = "Address of the server (up), with an optional :PORT." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the status as JSON." },
 	{ 0, "hosts", "LIST", CLI_WORDS(struct options, places.names), .group = "Other hosts",
-			.help = "Start the agents on these hosts instead of here; slurm: on each node of the "
+			.help = "Start the agents on these hosts instead of this one; slurm: on each node of the "
 				"allocation." },
 	{ 0, "hosts-file", "FILE", CLI_PATH(struct options, places.file), .group = "Other hosts",
-			.help = "On the hosts of a file: a line is HOST, and behind it agents=N, label=NAME." },
+			.help = "Read hosts from a file with one 'HOST [agents=N] [label=NAME]' per line." },
 	{ 0, "ssh", "COMMAND", CLI_STRING(struct options, places.shell), .group = "Other hosts",
-			.default_text = "ssh -T", .help = "The remote shell: a host and a command are put behind it." },
+			.default_text = "ssh -T", .help = "Remote shell command; host and command are appended." },
 	{ 0, "remote", "PATH", CLI_STRING(struct options, places.remote), .group = "Other hosts",
-			.default_words = "as here", .help = "Where sonde is on the hosts." },
+			.default_words = "same path as here", .help = "Path of sonde on the hosts." },
 	{ 0, "member", "NAME", CLI_STRING(struct options, member), .group = "Other hosts",
-			.help = "What the fleet calls this host, where it is none of its own: up, add, drain and down "
-				"say it on the other hosts." },
+			.help = "Internal: name of this host in the fleet of another host." },
 	CLI_OPTIONS_END,
 };
 
@@ -62,7 +60,7 @@ static const char *own_path(struct cli_context *ctx)
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
 	if (n <= 0)
-		err_sys(ctx->err, errno, "cannot find this program's own path");
+		err_sys(ctx->err, errno, "cannot find the path of this program");
 	return n > 0 ? arena_copy(ctx->arena, path, (size_t)n) : NULL;
 }
 
@@ -133,14 +131,14 @@ static int check_up(struct cli_context *ctx, const struct fleet_dir *home)
 	const struct options *o = ctx->options;
 
 	if (fleet_count_living(home, "server")) {
-		err_set(ctx->err, EEXIST, "the fleet in '%s' is up already", home->dir);
-		err_hint(ctx->err, "'sonde fleet add' starts more agents, 'sonde fleet down' ends it");
+		err_set(ctx->err, EEXIST, "the fleet in '%s' is already running", home->dir);
+		err_hint(ctx->err, "use 'sonde fleet add' to start more agents, 'sonde fleet down' to stop it");
 		return -EEXIST;
 	}
 	if (fleet_slots_are_given(&o->places) && !o->listen)
 		return cli_usage(ctx,
-				"other hosts cannot reach a server on loopback: say --listen ADDRESS, one of this "
-				"machine's that they can reach");
+				"other hosts cannot reach a server on loopback: set --listen to an address of this "
+				"machine that they can reach");
 	return 0;
 }
 
@@ -183,8 +181,8 @@ static int choose(struct cli_context *ctx, struct fleet_dir *home, size_t *count
 		struct fleet_host *m = fleet_members_find(home, ctx->args[i]), other;
 
 		if (!m) {
-			err_set(ctx->err, ENOENT, "there is no host '%s' in the fleet", ctx->args[i]);
-			err_hint(ctx->err, "'sonde fleet status' shows them");
+			err_set(ctx->err, ENOENT, "host '%s' not found in the fleet", ctx->args[i]);
+			err_hint(ctx->err, "'sonde fleet status' lists the hosts");
 			return -ENOENT;
 		}
 		if (m < home->members + *count)
@@ -223,8 +221,8 @@ static int add(struct cli_context *ctx, struct fleet_dir *home)
 	int rc = program ? 0 : -EIO;
 
 	if (!home->member && !fleet_count_living(home, "server")) {
-		err_set(ctx->err, ENOENT, "the fleet in '%s' is not up", home->dir);
-		err_hint(ctx->err, "'sonde fleet up' starts it");
+		err_set(ctx->err, ENOENT, "the fleet in '%s' is not running", home->dir);
+		err_hint(ctx->err, "start it with 'sonde fleet up'");
 		return -ENOENT;
 	}
 	if (rc == 0 && !home->member && !fleet_count_living(home, "monitor"))
@@ -268,7 +266,7 @@ static int join(struct cli_context *ctx, struct fleet_dir *home)
 	int rc;
 
 	if (!o->member)
-		return cli_usage(ctx, "join is said by 'sonde fleet up' and 'add' on other hosts, with --member NAME");
+		return cli_usage(ctx, "join is internal to 'sonde fleet up' and 'add' and requires --member NAME");
 	while (room && text.len < JOIN_MAX && (n = read(STDIN_FILENO, room + text.len, JOIN_MAX - text.len)) > 0)
 		text.len += (size_t)n;
 	rc = fleet_end(home, "agent", ctx->err);
@@ -283,7 +281,7 @@ static int status(struct cli_context *ctx, struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
 
-	return fleet_print_status(ctx, home, o->is_json);
+	return fleet_print_status(home, o->is_json, ctx->arena, ctx->err);
 }
 
 static const struct action {
@@ -327,17 +325,18 @@ static int run(struct cli_context *ctx)
 		if (strcmp(actions[i].name, ctx->args[0]) != 0)
 			continue;
 		if (ctx->arg_count > 1 && !actions[i].has_hosts)
-			return cli_usage(ctx, "%s takes no more words: hosts are named by --hosts", actions[i].name);
+			return cli_usage(ctx, "unexpected argument after %s: hosts are given by --hosts",
+					actions[i].name);
 		return perform(ctx, &actions[i]);
 	}
-	return cli_usage(ctx, "there is no '%s': there are up, down, add, drain, halt and status", ctx->args[0]);
+	return cli_usage(ctx, "unknown action '%s' (supported: up, down, add, drain, halt, status)", ctx->args[0]);
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde fleet up --agents 2", "A server on loopback, a monitor and two agents, in the background." },
-	{ "sonde fleet up --listen 10.0.0.1 --hosts-file hosts", "The agents on the hosts of a file, by ssh." },
-	{ "sonde fleet drain node7", "Let that host end its jobs and take no more." },
-	{ "sonde fleet down", "End all of it; jobs that ran are started again at the next up." },
+	{ "sonde fleet up --agents 2", "Start a server on loopback, a monitor and two agents in the background." },
+	{ "sonde fleet up --listen 10.0.0.1 --hosts-file hosts", "Start the agents on the hosts of a file, by ssh." },
+	{ "sonde fleet drain node7", "Let that host finish its jobs and accept no more." },
+	{ "sonde fleet down", "Stop everything; jobs that were running are restarted at the next up." },
 	{ NULL, NULL },
 };
 
@@ -348,9 +347,9 @@ const struct cli_command cmd_fleet = {
 			.min = 1,
 			.max = 1 + FLEET_MEMBERS_MAX,
 			.type = CLI_TYPE_STRING,
-			.help = "up, down, add (agents, and a monitor if it has died), drain (the agents take no more "
-				"jobs and end after those they have), halt (they end now, the queue gets their jobs "
-				"back) or status; with hosts behind it down, drain and halt are about these alone." },
+			.help = "up, down, add (agents, and a monitor if it has died), drain (the agents finish their "
+				"jobs and exit), halt (the agents exit now and their jobs return to the queue) or "
+				"status. down, drain and halt accept hosts to which they apply." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -15,7 +15,7 @@ struct help_options {
 };
 
 static const struct cli_option options[] = {
-	{ 'm', "man", NULL, CLI_FLAG(struct help_options, wants_man), .help = "Open the man page instead." },
+	{ 'm', "man", NULL, CLI_FLAG(struct help_options, wants_man), .help = "Open the man page." },
 	CLI_OPTIONS_END,
 };
 
@@ -55,16 +55,15 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde help record", "The options of sonde record, as 'sonde record --help' prints them." },
-	{ "sonde help --man record", "Its man page, also when MANPATH does not lead to it." },
+	{ "sonde help record", "Show the options of sonde record, as 'sonde record --help' does." },
+	{ "sonde help --man record", "Open its man page, even if it is not in MANPATH." },
 	{ NULL },
 };
 
 const struct cli_command cmd_help = {
 	.name = "help",
 	.usage = "[--man] [COMMAND]",
-	.positional = { "COMMAND", 0, 1, CLI_TYPE_STRING,
-			.help = "The command to explain; without one, the list of commands." },
+	.positional = { "COMMAND", 0, 1, CLI_TYPE_STRING, .help = "Command to explain (default: list all commands)." },
 	.options = options,
 	.options_size = sizeof(struct help_options),
 	.examples = examples,

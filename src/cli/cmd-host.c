@@ -12,14 +12,15 @@ static int run(struct cli_context *ctx)
 		return host_agent(STDIN_FILENO, STDOUT_FILENO, ctx->err);
 	if (!strcmp(ctx->args[0], "run") && ctx->arg_count == 2)
 		return host_run(ctx->args[1], ctx->err);
-	return cli_usage(ctx, "it takes 'agent', or 'run' and a directory");
+	return cli_usage(ctx, "expected 'agent', or 'run' and a directory");
 }
 
 const struct cli_command cmd_host = {
 	.name = "host",
 	.usage = "agent | run DIR",
 	.positional = { "WORD", 1, 2, CLI_TYPE_STRING,
-			.help = "agent: answer on stdin and stdout; run: become the recorder prepared in DIR." },
+			.help = "agent: serve requests on stdin and stdout; run: execute the recorder prepared in "
+				"DIR." },
 	.fail_code = 125,
 	.run = run,
 };

@@ -26,19 +26,20 @@ static const char *const unit_words[] = { "auto", "ns", "us", "ms", "s", NULL };
 
 static const struct cli_option option_rows[] = {
 	{ 'o', "output", "DIR", CLI_PATH(struct options, dir),
-			.help = "Make the run bundle here; it must not exist or be empty.",
-			.default_words = "a new one in ./sonde-runs or $SONDE_RUNS" },
+			.help = "Output directory; it must not exist or be empty.",
+			.default_words = "a new directory in ./sonde-runs or $SONDE_RUNS" },
 	{ 0, "name", "NAME", CLI_STRING(struct options, name), .help = "Name of the run.",
-			.default_words = "that of the first trace" },
+			.default_words = "the name of the first trace" },
 	{ 0, "from", "FORMAT", CLI_CHOICE(struct options, format), .choices = exchange_reader_names,
-			.default_text = "auto", .help = "What the files are; auto finds out by their content." },
+			.default_text = "auto", .help = "Input format; auto detects it from the content." },
 	{ 'j', "threads", "N", CLI_INT(struct options, threads), .min = 0, .max = IMPORT_THREADS_MAX,
-			.default_text = "0", .help = "Threads to read with; 0 is one a CPU." },
+			.default_text = "0", .help = "Number of threads; 0 is one per CPU." },
 	{ 0, "time-unit", "UNIT", CLI_CHOICE(struct options, unit), .choices = unit_words, .default_text = "auto",
-			.help = "The unit of times in the traces; auto takes those above 10^17 for nanoseconds, others "
-				"for microseconds." },
-	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print what was imported as one JSON object." },
-	{ 'q', "quiet", NULL, CLI_FLAG(struct options, is_quiet), .help = "Print nothing when all went well." },
+			.help = "Unit of timestamps in the traces; auto treats values above 10^17 as nanoseconds, "
+				"others as microseconds." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json),
+			.help = "Print statistics of the import as one JSON object." },
+	{ 'q', "quiet", NULL, CLI_FLAG(struct options, is_quiet), .help = "Print nothing on success." },
 	CLI_OPTIONS_END,
 };
 
@@ -71,18 +72,20 @@ static void add_losses(struct buf *out, const struct import_result *r)
 {
 	for (size_t i = 0; i < r->problem_count; i++)
 		add_problem(out, &r->problems[i]);
-	count_words(out, r->bad_files, "file is cut, damaged, empty or unreadable; what could be read of it is there",
-			"files are cut, damaged, empty or unreadable; what could be read of them is there");
-	count_words(out, r->counts.invalid, "line is no record, and is lost", "lines are no records, and are lost");
-	count_words(out, r->counts.too_long, "line is longer than 16 MiB, and is lost",
-			"lines are longer than 16 MiB, and are lost");
+	count_words(out, r->bad_files,
+			"file is truncated, damaged, empty or unreadable; its readable part was imported",
+			"files are truncated, damaged, empty or unreadable; their readable parts were imported");
+	count_words(out, r->counts.invalid, "line is not a valid record and was skipped",
+			"lines are not valid records and were skipped");
+	count_words(out, r->counts.too_long, "line is longer than 16 MiB and was skipped",
+			"lines are longer than 16 MiB and were skipped");
 	count_words(out, r->counts.odd_durations,
-			"event has an impossible duration, which is kept as text where there is room for it",
-			"events have impossible durations, which are kept as text where there is room for them");
-	count_words(out, r->conflicts, "hash stands for more than one name; the first is taken",
-			"times a hash stands for another name than before; the first is taken");
-	count_words(out, r->refused, "name found no room in memory; the rows that need it have none",
-			"names, files or processes found no room in memory; the rows that need them have none");
+			"event has an invalid duration, which is kept as an argument if possible",
+			"events have invalid durations, which are kept as arguments if possible");
+	count_words(out, r->conflicts, "hash has more than one name; the first is used",
+			"hashes have more than one name; the first is used");
+	count_words(out, r->refused, "name did not fit in memory; rows that refer to it have none",
+			"names, files or processes did not fit in memory; rows that refer to them have none");
 	count_words(out, r->lost_rows, "row could not be written", "rows could not be written");
 }
 
@@ -166,7 +169,6 @@ static int run(struct cli_context *ctx)
 	struct import_options options = {
 		.paths = (const char *const *)ctx->args,
 		.path_count = ctx->arg_count,
-		.format = exchange_readers[o->format],
 		.dir = o->dir,
 		.name = o->name,
 		.threads = (unsigned)o->threads,
@@ -177,7 +179,7 @@ static int run(struct cli_context *ctx)
 	int rc;
 
 	term_progress_init(&progress);
-	rc = import_run(&options, &result, ctx->err);
+	rc = import_run(exchange_readers[o->format], &options, &result, ctx->err);
 	term_progress_end(&progress);
 	if (rc == 0) {
 		say(o, &result);
@@ -191,9 +193,9 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde import traces/ -o job", "All traces below a directory, as the run 'job'." },
-	{ "sonde import *.pfw.gz", "These traces as a new run in ./sonde-runs." },
-	{ "strace -f -ttt -T -o ls.txt ls; sonde import ls.txt", "What strace saw, as a run." },
+	{ "sonde import traces/ -o job", "Import all traces below a directory as the run 'job'." },
+	{ "sonde import *.pfw.gz", "Import these traces as a new run in ./sonde-runs." },
+	{ "strace -f -ttt -T -o ls.txt ls; sonde import ls.txt", "Import the output of strace." },
 	{ NULL, NULL },
 };
 
@@ -204,7 +206,7 @@ const struct cli_command cmd_import = {
 			.min = 1,
 			.max = SIZE_MAX,
 			.type = CLI_TYPE_PATH,
-			.help = "Traces, and directories that hold traces of DFTracer (.pfw, .pfw.gz) below them." },
+			.help = "Trace files, and directories that contain DFTracer traces (.pfw, .pfw.gz)." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

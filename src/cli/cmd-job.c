@@ -159,7 +159,7 @@ static void print_needs(const struct fleet_requirements *needs)
 	if (needs->memory_bytes)
 		printf("needs     %.1f GiB of memory\n", (double)needs->memory_bytes / (1 << 30));
 	if (needs->label)
-		printf("needs     an agent with the label '%s'\n", needs->label);
+		printf("needs     label '%s'\n", needs->label);
 }
 
 static int show(struct scene *s)
@@ -172,7 +172,7 @@ static int show(struct scene *s)
 	words_join(&command, command_of(job));
 	term_safe(&safe, command.data);
 	printf("job       %s\nstate     %s\ncommand   %s%s\n", job->id, state_of(job), safe.data,
-			command_of(job) != job->argv ? " (tuned while it trains)" : "");
+			command_of(job) != job->argv ? " (tuned online)" : "");
 	if (job->agent)
 		printf("agent     %s\nattempts  %u\nepoch     %llu\n", job->agent, job->attempts,
 				(unsigned long long)job->epoch);
@@ -183,14 +183,14 @@ static int show(struct scene *s)
 		printf("target    %g, average of %zu%s\n", job->target_loss, job->window,
 				job->stop == FLEET_STOP_TARGET ? ": reached" : "");
 	if (job->report_count)
-		printf("reports   %llu, the last: step %lld, loss %g\n", (unsigned long long)job->report_count,
+		printf("reports   %llu, last: step %lld, loss %g\n", (unsigned long long)job->report_count,
 				(long long)job->last.step, job->last.loss);
 	if (job->refused)
-		printf("refused   %llu events of lost leases, or of after its end\n", (unsigned long long)job->refused);
+		printf("refused   %llu events of expired leases or after its end\n", (unsigned long long)job->refused);
 	if (job->why)
 		printf("why       %s\n", job->why);
 	else if (job->state == FLEET_FAILED)
-		printf("why       'sonde job log %s' has what it printed\n", job->id);
+		printf("why       see 'sonde job log %s'\n", job->id);
 	return 0;
 }
 
@@ -245,7 +245,7 @@ static int cancel(struct scene *s)
 	if (!text)
 		return err_sys(s->ctx->err, ENOMEM, "cannot cancel '%s'", s->job->id);
 	if (fleet_job_has_ended(s->job))
-		return err_set(s->ctx->err, EALREADY, "'%s' has ended already: it is %s", s->job->id,
+		return err_set(s->ctx->err, EALREADY, "'%s' has already ended: %s", s->job->id,
 				fleet_state_word(s->job->state));
 	return fleet_client_publish(s->client, s->job->id, "event", text, NULL, NULL, s->ctx->err);
 }
@@ -258,9 +258,9 @@ static int set_knobs(struct scene *s)
 	int rc = 0;
 
 	if (ctx->arg_count < 3)
-		return cli_usage(ctx, "knob wants NAME=VALUE behind the job");
+		return cli_usage(ctx, "knob requires NAME=VALUE after the job");
 	if (fleet_job_has_ended(s->job))
-		return err_set(ctx->err, EALREADY, "'%s' has ended already: it is %s", s->job->id,
+		return err_set(ctx->err, EALREADY, "'%s' has already ended: %s", s->job->id,
 				fleet_state_word(s->job->state));
 	for (size_t i = 2; i < ctx->arg_count && rc == 0; i++)
 		rc = fleet_knob_parse(ctx->args[i], name, value, ctx->err);
@@ -328,8 +328,8 @@ static int perform(struct scene *s, const struct action *action, const char *id)
 		return rc;
 	s->job = id ? fleet_jobs_find(&s->jobs_state, id) : NULL;
 	if (id && !s->job) {
-		err_set(s->ctx->err, ENOENT, "there is no job '%s'", id);
-		err_hint(s->ctx->err, "'sonde job list' shows them");
+		err_set(s->ctx->err, ENOENT, "job '%s' not found", id);
+		err_hint(s->ctx->err, "'sonde job list' lists the jobs");
 		return -ENOENT;
 	}
 	return action->act(s);
@@ -346,15 +346,15 @@ static int run(struct cli_context *ctx)
 
 	if (!action)
 		return cli_usage(ctx,
-				"there is no '%s': there are list, show, log, stats, plot, configs, best, cancel "
-				"and knob",
+				"unknown action '%s' (supported: list, show, log, stats, plot, configs, best, cancel, "
+				"knob)",
 				ctx->args[0]);
 	if (action->has_job != (id != NULL))
-		return cli_usage(ctx, action->has_job ? "%s wants a job's id" : "%s takes no job", action->name);
+		return cli_usage(ctx, action->has_job ? "%s requires a job ID" : "%s takes no job ID", action->name);
 	if (ctx->arg_count > 2 && !action->has_words)
-		return cli_usage(ctx, "%s takes one job", action->name);
+		return cli_usage(ctx, "%s takes one job ID", action->name);
 	if (id && !is_id(id))
-		return cli_usage(ctx, "'%s' is no job's id", id);
+		return cli_usage(ctx, "invalid job ID '%s'", id);
 	rc = fleet_connect(ctx, o->dir, &home, &s.client);
 	if (rc < 0)
 		return rc;
@@ -366,11 +366,11 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde job list", "All jobs, the oldest first." },
-	{ "sonde job log train_1116_021500_9f3c", "What it printed." },
-	{ "sonde job stats train_1116_021500_9f3c > losses.csv", "What it reported." },
-	{ "sonde job best train_1116_021500_9f3c", "The configuration to take." },
-	{ "sonde job knob train_1116_021500_9f3c threads=4", "Change a setting while it trains." },
+	{ "sonde job list", "List all jobs, oldest first." },
+	{ "sonde job log train_1116_021500_9f3c", "Print the output of a job." },
+	{ "sonde job stats train_1116_021500_9f3c > losses.csv", "Write its reports as CSV." },
+	{ "sonde job best train_1116_021500_9f3c", "Print the best configuration." },
+	{ "sonde job knob train_1116_021500_9f3c threads=4", "Set a knob of the running job." },
 	{ NULL, NULL },
 };
 
@@ -381,9 +381,8 @@ const struct cli_command cmd_job = {
 			.min = 1,
 			.max = 2 + KNOBS_MAX,
 			.type = CLI_TYPE_STRING,
-			.help = "list, show, log, stats (CSV), plot (losses by time), configs and best (of jobs that "
-				"are tuned), cancel or knob (set while it runs), and for all but the first the "
-				"job's id." },
+			.help = "list, show, log, stats (CSV), plot (loss over time), configs and best (of tuned "
+				"jobs), cancel or knob (set at run time); all but list require a job ID." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

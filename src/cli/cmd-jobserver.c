@@ -5,7 +5,6 @@
 #include "base/fs.h"
 #include "cli/cli.h"
 #include "cli/daemon.h"
-#include "cli/listen.h"
 #include "serve/jobserver.h"
 
 #include <errno.h>
@@ -23,17 +22,17 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 0, "listen", "ADDRESS:PORT", CLI_STRING(struct options, listen), .default_text = "127.0.0.1:8080",
-			.help = "Where to listen; port 0 takes any that is free." },
+			.help = "Address to listen on; port 0 selects a free port." },
 	{ 0, "token", "USER:TOKEN", CLI_STRING(struct options, token),
-			.help = "What clients have to give, by basic authentication. Other users of the machine can "
-				"see it here: @FILE reads it from a file." },
+			.help = "Credentials of clients (basic authentication). Arguments are visible to other users "
+				"of the machine: use @FILE to read them from a file." },
 	{ 'c', "config", "FILE", CLI_PATH(struct options, config),
-			.help = "What may be run and what containers may see." },
+			.help = "Configuration: what may be run, and what containers may access." },
 	{ 'd', "dir", "DIR", CLI_PATH(struct options, dir), .default_text = "sonde-jobs",
-			.help = "Keep the jobs' files here." },
+			.help = "Directory for the files of jobs." },
 	{ 0, "host", "NAME", CLI_STRINGS(struct options, hosts),
-			.help = "A further name that clients may know this server by." },
-	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Say where it listens as a JSON object." },
+			.help = "Additional host name that is accepted in requests." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the address as a JSON object." },
 	CLI_OPTIONS_END,
 };
 
@@ -43,14 +42,14 @@ static int take_token(struct cli_context *ctx, const char *given, struct buf *to
 	int rc = 0;
 
 	if (!given)
-		return cli_usage(ctx, "--token is needed: who may give jobs");
+		return cli_usage(ctx, "--token is required");
 	if (*given == '@')
 		rc = fs_read_file(AT_FDCWD, given + 1, 4096, token, ctx->err);
 	else
 		buf_adds(token, given);
 	token->data[strcspn(token->data, "\r\n")] = '\0';
 	if (rc == 0 && (!strchr(token->data, ':') || token->data[0] == ':' || !strchr(token->data, ':')[1]))
-		return cli_usage(ctx, "--token takes a user's name and a token with a colon between");
+		return cli_usage(ctx, "invalid --token: expected USER:TOKEN");
 	return rc;
 }
 
@@ -67,7 +66,7 @@ static int serve(struct cli_context *ctx, const struct http_server_options *g, c
 	if (rc == 0)
 		rc = listen_say(g->address, http_server_port(http_server), o->is_json, ctx->err);
 	if (rc == 0) {
-		daemon_ready(false);
+		daemon_ready();
 		while (daemon_wait(signals))
 			;
 	}
@@ -103,10 +102,10 @@ static int run(struct cli_context *ctx)
 
 static const struct cli_example examples[] = {
 	{ "sonde jobserver --listen 127.0.0.1:8080 --token @token.txt --config jobs.yml",
-			"Take jobs from those who know the token." },
+			"Accept jobs from clients that have the token." },
 	{ "curl --user me:secret http://127.0.0.1:8080/job/nx/buildWithParameters --data-urlencode app_name=me/app:1.0 "
 	  "--data-urlencode 'app_args=-n 5'",
-			"Give it one." },
+			"Submit a job." },
 	{ NULL, NULL },
 };
 

@@ -27,15 +27,15 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 'o', "output", "DIR", CLI_PATH(struct options, dir),
-			.help = "Where the joined run is made, of runs that were recorded one by one." },
+			.help = "Output directory, to join runs that were recorded separately." },
 	{ 'f', "force", NULL, CLI_FLAG(struct options, is_forced),
-			.help = "Replace the run in DIR; other files in it stay." },
+			.help = "Replace the run in DIR; other files are kept." },
 	CLI_OPTIONS_END,
 };
 
 static const struct cli_example examples[] = {
-	{ "sonde join sonde-runs/latest", "Again what 'sonde record --hosts' did at its end." },
-	{ "sonde join -o both a-run b-run", "Two runs that were recorded separately, by the time of day." },
+	{ "sonde join sonde-runs/latest", "Repeat the last step of 'sonde record --hosts'." },
+	{ "sonde join -o both a-run b-run", "Join two separately recorded runs, aligned by wall-clock time." },
 	{ NULL, NULL },
 };
 
@@ -99,7 +99,7 @@ static json_t *json_of_clock(const struct clock_fit *f, bool is_measured)
 	json_t *o = json_pack("{s:I,s:I,s:f}", "at_ns", (json_int_t)f->at_ns, "offset_ns", (json_int_t)f->offset_ns,
 			"drift_ppm", f->drift * 1e6);
 	json_object_set_new(o, "bound_ns", is_measured ? json_integer(f->bound_ns) : json_null());
-	json_object_set_new(o, "by", json_string(is_measured ? "pings" : "the time of day"));
+	json_object_set_new(o, "by", json_string(is_measured ? "pings" : "the wall clock"));
 	if (is_measured) {
 		json_object_set_new(o, "trip_ns", json_integer(f->trip_ns));
 		json_object_set_new(o, "pings", json_integer((json_int_t)f->pings));
@@ -258,7 +258,7 @@ static int take_fetched(struct joined *m, const json_t *all, const json_t *host)
 	bool is_measured = read_clock(host, &clock);
 	if (!name)
 		return err_set(m->ctx->err, EINVAL, "a host has no name");
-	err_set(&why, ENOENT, "%s", reason ? reason : "there is no run of it");
+	err_set(&why, ENOENT, "%s", reason ? reason : "it has no run");
 	if (place && !strchr(place, '/') && *place != '.') {
 		buf_addf(&path, "%s/hosts/%s", m->run.path, place);
 		model_run_open(&run, path.data, &why);
@@ -362,7 +362,7 @@ static int join_given(struct joined *m, const char *dir, bool is_forced)
 		char *name = arena_printf(ctx->arena, "%s%s%zu", host ? host : "host", host ? "-" : "", i);
 		model_run_free(run);
 		if (mono == STORE_NULL || real == STORE_NULL)
-			return err_set(ctx->err, EINVAL, "'%s' does not say when it began", ctx->args[i]);
+			return err_set(ctx->err, EINVAL, "'%s' has no start time", ctx->args[i]);
 		if (!i) {
 			start_mono = mono;
 			start_real = real;
@@ -379,7 +379,7 @@ static int run(struct cli_context *ctx)
 	struct joined m = { .ctx = ctx, .run = STORE_RUN_INIT };
 	int rc;
 	if (o->dir ? ctx->arg_count < 2 : ctx->arg_count != 1)
-		return cli_usage(ctx, "it takes one recording of several hosts, or -o DIR and two or more runs");
+		return cli_usage(ctx, "expected one recording of several hosts, or -o DIR and two or more runs");
 	m.facts = json_object();
 	m.hosts = json_array();
 	m.probes = json_array();

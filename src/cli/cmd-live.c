@@ -2,18 +2,20 @@
  * sonde live: watch running applications and serve their metrics; sonde live run: start an application to be watched.
  */
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "cli/cli.h"
 #include "cli/daemon.h"
-#include "cli/listen.h"
-#include "cli/live-run.h"
 #include "config/config.h"
 #include "launch/launch.h"
+#include "live/apps.h"
 #include "live/control/controller.h"
 #include "live/control/metrics-push.h"
+#include "record/preload.h"
 #include "serve/exporter.h"
 
 #include <errno.h>
 #include <malloc.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -36,22 +38,25 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 0, "listen", "ADDRESS:PORT", CLI_STRING(struct options, listen), .default_text = "127.0.0.1:9464",
-			.help = "Where to serve /metrics; port 0 takes any that is free." },
-	{ 'c', "config", "FILE", CLI_PATH(struct options, config), .help = "Where to look, and how much to show." },
+			.help = "Address of /metrics; port 0 selects a free port." },
+	{ 'c', "config", "FILE", CLI_PATH(struct options, config),
+			.help = "Configuration: what to monitor, and limits." },
 	{ 0, "token", "USER:TOKEN", CLI_STRING(struct options, token), .default_words = "none",
-			.help = "What clients have to give, by basic authentication; needed where others can reach the "
-				"address." },
+			.help = "Credentials of clients (basic authentication); required unless the address is "
+				"loopback." },
 	{ 0, "host", "NAME", CLI_STRINGS(struct options, hosts),
-			.help = "A further name that clients may know this server by." },
-	{ 0, "name", "NAME", CLI_STRING(struct options, name), .default_words = "the program's",
-			.help = "With run: what the application is called in its metrics." },
+			.help = "Additional host name that is accepted in requests." },
+	{ 0, "name", "NAME", CLI_STRING(struct options, name), .default_words = "the program name",
+			.help = "With run: name of the application in its metrics." },
 	{ 0, "rules", "FILE", CLI_PATH(struct options, rules),
-			.help = "Keep to these rules: act on the metrics. Everything is put back at the end." },
+			.help = "Rules file: actions on conditions over the metrics. Changed settings are restored at "
+				"exit." },
 	{ 0, "control", "SOCKET", CLI_PATH(struct options, control),
-			.help = "Also answer at this Unix socket, to this user and to root alone, rules too." },
+			.help = "Also serve on this Unix socket, including control of the rules; only for this user "
+				"and root." },
 	{ 0, "group", NULL, CLI_FLAG(struct options, is_grouped),
-			.help = "With run: in a control group of its own, which rules can set." },
-	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Say where it listens as a JSON object." },
+			.help = "With run: create a cgroup for the application, which rules can control." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the address as a JSON object." },
 	CLI_OPTIONS_END,
 };
 
@@ -71,7 +76,7 @@ static int take_groups(struct config_reader *r, yaml_node_t *map, void *into)
 	struct settings *s = into;
 
 	if (map->type != YAML_MAPPING_NODE)
-		return config_error(r, map, "'groups' must be names with directories of control groups");
+		return config_error(r, map, "'groups' must map names to cgroup directories");
 	s->groups = arena_alloc(r->arena, LIVE_GROUPS_MAX * sizeof(*s->groups));
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; s->groups && p < map->data.mapping.pairs.top; p++) {
 		yaml_node_t *key = yaml_document_get_node(r->document, p->key);
@@ -79,9 +84,9 @@ static int take_groups(struct config_reader *r, yaml_node_t *map, void *into)
 
 		if (!app || !*app || !dir || *dir != '/')
 			return config_error(r, key,
-					"a group has a name and an absolute directory, as /sys/fs/cgroup/x");
+					"a group must have a name and an absolute directory such as /sys/fs/cgroup/x");
 		if (s->group_count == LIVE_GROUPS_MAX)
-			return config_error(r, key, "there are at most %d groups", LIVE_GROUPS_MAX);
+			return config_error(r, key, "too many groups (maximum %d)", LIVE_GROUPS_MAX);
 		s->groups[s->group_count++] = (struct live_group){ arena_strdup(r->arena, app),
 			arena_strdup(r->arena, dir) };
 		if (!s->groups[s->group_count - 1].app || !s->groups[s->group_count - 1].dir)
@@ -203,7 +208,7 @@ static void say_page(struct http_server *g)
 	CLEANUP(buf_release) struct buf url = BUF_INIT;
 
 	if (http_server_url(g, &url, NULL) == 0)
-		fprintf(stderr, "sonde: the live page, once: %s\n", url.data);
+		fprintf(stderr, "sonde: live dashboard (valid once): %s\n", url.data);
 }
 
 static int live_once(struct cli_context *ctx, struct http_server_options *g, const sigset_t *signals, bool *is_again)
@@ -223,7 +228,7 @@ static int live_once(struct cli_context *ctx, struct http_server_options *g, con
 		if (!*is_again && isatty(STDERR_FILENO))
 			say_page(l.http_server);
 		g->port = http_server_port(l.http_server);
-		daemon_ready(*is_again);
+		daemon_ready();
 	}
 	if (rc == 0)
 		*is_again = daemon_wait(signals);
@@ -239,7 +244,7 @@ static bool can_reload(void *arg)
 	bool is_fine = load(ctx, &l.options, &l.push_options, &l.socket) == 0 && load_rules(ctx, &l) == 0;
 
 	if (!is_fine)
-		cli_print_error("sonde: kept as it was", ctx->err);
+		cli_print_error("sonde: keeping the previous configuration", ctx->err);
 	return is_fine;
 }
 
@@ -264,7 +269,7 @@ static int serve(struct cli_context *ctx)
 	int rc = listen_parse(o->listen, ctx->arena, &g.address, &g.port, ctx->err);
 
 	if (rc == 0 && !o->token && !is_loopback(g.address))
-		rc = cli_usage(ctx, "others can reach %s: say with --token who may ask", g.address);
+		rc = cli_usage(ctx, "%s is reachable from other hosts: --token is required", g.address);
 	if (rc < 0)
 		return rc;
 	/* Buffers are allocated for every scrape: keep them in the heap instead of unmapping and clearing them each
@@ -280,13 +285,86 @@ static int serve(struct cli_context *ctx)
 	return rc;
 }
 
+/* sonde live run. The ring exists for its board only: no process drains it, and only annotations are written to it. */
+
+#define RUN_BYTES_MAX (256ull << 20)
+#define PROCESS_BYTES_MAX (1ull << 20)
+
+static int write_name(const struct ring_dir *ring, const char *program, const char *name, struct sonde_err *err)
+{
+	const char *slash = strrchr(program, '/');
+	char text[LIVE_NAME_BYTES];
+
+	snprintf(text, sizeof(text), "%s", name ? name : slash ? slash + 1 : program);
+	return fs_replace_file(ring->fd, LIVE_APP_FILE, text, strlen(text), err);
+}
+
+static int wait_for_program(struct launch *l, int *status, struct sonde_err *err)
+{
+	struct pollfd fds[] = { { .fd = l->pidfd, .events = POLLIN }, { .fd = l->signalfd, .events = POLLIN } };
+
+	while (!(fds[0].revents & POLLIN)) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return err_sys(err, errno, "cannot wait for the program");
+		if (fds[1].revents & POLLIN)
+			launch_forward_signals(l);
+	}
+	return launch_wait(l, status, err);
+}
+
+static int run_in(const struct ring_dir *ring, char *const *argv, bool is_grouped, int *status, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf library = BUF_INIT, preload = BUF_INIT, place = BUF_INIT;
+	const char *env[3] = { NULL };
+	const struct job_isolation group = { .kind = JOB_CGROUP, .limits = { .is_watched = true } };
+	struct launch_spec spec = { .argv = argv, .env = env, .place = is_grouped ? &group : NULL };
+	struct launch launch = { .pidfd = -1, .signalfd = -1 };
+	int rc = preload_library(ring, &library, err);
+
+	if (rc < 0)
+		return rc;
+	preload_value(&preload, library.data);
+	buf_addf(&place, "SONDE_RING=%s", ring->path.data);
+	env[0] = preload.data;
+	env[1] = place.data;
+	rc = launch_start(&launch, &spec, err);
+	if (rc == 0) {
+		/* makes a program without annotations visible; failure is not an error */
+		live_watch_announce(ring->fd, launch.pid, NULL);
+		rc = wait_for_program(&launch, status, err);
+	}
+	launch_release(&launch);
+	return rc;
+}
+
+static int live_run(char *const *argv, const char *name, bool is_grouped, int *status, struct sonde_err *err)
+{
+	struct ring_options options = { .categories = SONDE_CAT_SPAN,
+		.run_bytes_max = RUN_BYTES_MAX,
+		.process_bytes_max = PROCESS_BYTES_MAX };
+	struct ring_dir ring = RING_DIR_INIT;
+	int rc = launch_check(argv[0], err);
+
+	if (rc < 0)
+		return rc;
+	rc = ring_dir_create(&ring, "/tmp", &options, err);
+	if (rc == 0) {
+		rc = write_name(&ring, argv[0], name, err);
+		if (rc == 0)
+			rc = run_in(&ring, argv, is_grouped, status, err);
+		ring_dir_remove(&ring);
+	}
+	ring_dir_release(&ring);
+	return rc;
+}
+
 static int start(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
 	int status, rc;
 
 	if (!ctx->program)
-		return cli_usage(ctx, "'run' needs a program: sonde live run -- PROGRAM");
+		return cli_usage(ctx, "'run' requires a program: sonde live run -- PROGRAM");
 	rc = live_run(ctx->program, o->name, o->is_grouped, &status, ctx->err);
 	if (rc < 0) {
 		ctx->exit_code = launch_exit_code(rc);
@@ -300,23 +378,25 @@ static int run(struct cli_context *ctx)
 {
 	if (ctx->arg_count)
 		return start(ctx);
-	return ctx->program ? cli_usage(ctx, "a program is started by 'run': sonde live run -- PROGRAM") : serve(ctx);
+	return ctx->program ? cli_usage(ctx, "a program requires 'run': sonde live run -- PROGRAM") : serve(ctx);
 }
 
 static const char *const actions[] = { "run", NULL };
 
 static const struct cli_example examples[] = {
 	{ "sonde live --listen 127.0.0.1:9464", "Serve http://127.0.0.1:9464/metrics." },
-	{ "sonde live run --name detector -- python3 detect.py", "Start an application that can be watched." },
-	{ "sonde live --rules edge.yml", "Watch, and act as the rules say; sonde-rules(1) checks them." },
+	{ "sonde live run --name detector -- python3 detect.py", "Start an application that can be monitored." },
+	{ "sonde live --rules edge.yml", "Monitor, and act according to the rules; see sonde-rules(1)." },
 	{ NULL, NULL },
 };
 
 static const struct cli_exit_code exit_codes[] = {
-	{ "0", "It was ended by a signal." },
-	{ "1", "It failed." },
-	{ "2", "The command line is wrong." },
-	{ "the program's", "With run: the program ran; 126 and 127: it could not be executed, or was not found." },
+	{ "0", "Stopped by a signal." },
+	{ "1", "Failure." },
+	{ "2", "Usage error." },
+	{ "the program name",
+			"With run: the exit status of the program; 126: it could not be executed; 127: it was "
+			"not found." },
 	{ NULL, NULL },
 };
 
@@ -329,7 +409,7 @@ const struct cli_command cmd_live = {
 			.max = 1,
 			.type = CLI_TYPE_CHOICE,
 			.choices = actions,
-			.help = "run starts a program with a board instead of serving." },
+			.help = "run starts a program with a metrics board instead of serving." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
-#include "cli/summary-text.h"
+#include "cli/summary.h"
 #include "model/run-model.h"
 
 #include <errno.h>
@@ -20,13 +20,13 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	SUMMARY_OPTIONS(struct options),
-	{ 0, "run", "RUN", CLI_RUN(struct options, run), .default_words = "where it was",
-			.help = "Where the run is now that the parts were made of." },
+	{ 0, "run", "RUN", CLI_RUN(struct options, run), .default_words = "its recorded path",
+			.help = "Current path of the run that the parts were computed from." },
 	CLI_OPTIONS_END,
 };
 
 static const struct cli_example examples[] = {
-	{ "sonde merge part-*-of-4.sonde", "What 'sonde summary' would have said." },
+	{ "sonde merge part-*-of-4.sonde", "Print the same as 'sonde summary'." },
 	{ NULL },
 };
 
@@ -57,7 +57,7 @@ static int open_first(struct merging *m, const char *path)
 		return err_sys(m->ctx->err, ENOMEM, "cannot merge");
 	rc = model_run_open(&m->run, o->run ? o->run : m->first.run, m->ctx->err);
 	if (rc == -ENOENT)
-		err_hint(m->ctx->err, "say where the run is now: --run RUN");
+		err_hint(m->ctx->err, "if the run was moved, give its path with --run RUN");
 	if (rc == 0 && !o->run)
 		rc = model_run_show_as(m->run, m->first.name, m->ctx->err);
 	return rc < 0 ? rc : analyze_new(&m->a, m->run, &opts, m->ctx->err);
@@ -85,11 +85,10 @@ static int take(struct merging *m, const char *path)
 		return rc;
 	if (!is_of_same(&part, &m->first))
 		return err_set(m->ctx->err, EINVAL,
-				"'%s' is of another run, region, rules or number of parts than '%s'", path,
+				"'%s' differs from '%s' in the run, region, rules or number of parts", path,
 				m->ctx->args[0]);
 	if (m->is_seen[part.opts.part.number])
-		return err_set(m->ctx->err, EINVAL, "part %u is there twice, the second time as '%s'",
-				part.opts.part.number, path);
+		return err_set(m->ctx->err, EINVAL, "duplicate part %u: '%s'", part.opts.part.number, path);
 	m->is_seen[part.opts.part.number] = true;
 	rc = analyze_load(m->a, &part, m->ctx->err);
 	if (rc < 0)
@@ -102,7 +101,7 @@ static int check_all(const struct merging *m)
 	for (unsigned i = 0; i < m->first.opts.part.count; i++)
 		if (!m->is_seen[i]) {
 			err_set(m->ctx->err, EINVAL, "part %u of %u is missing", i, m->first.opts.part.count);
-			err_hint(m->ctx->err, "make it with: sonde summary --part %u/%u %s", i,
+			err_hint(m->ctx->err, "create it with: sonde summary --part %u/%u %s", i,
 					m->first.opts.part.count, m->first.run);
 			return -EINVAL;
 		}
@@ -133,7 +132,7 @@ const struct cli_command cmd_merge = {
 	.name = "merge",
 	.usage = "[--full] [-n N] [--json] [--run RUN] PART...",
 	.positional = { "PART", 1, 65536, CLI_TYPE_PATH,
-			.help = "What sonde summary --part wrote: all parts, in any order." },
+			.help = "All files that sonde summary --part wrote, in any order." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

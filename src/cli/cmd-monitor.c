@@ -2,7 +2,7 @@
  * sonde monitor: manage the job state of a fleet.
  */
 #include "cli/fleet-cli.h"
-#include "fleet/monitor.h"
+#include "fleet/agent.h"
 
 struct options {
 	const char *dir;
@@ -13,9 +13,8 @@ static const struct cli_option option_rows[] = {
 	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
 	{ 0, "lease", "TIME", CLI_DURATION(struct options, lease_ns), .default_text = "15s", .min = 1000000000,
 			.max = 3600000000000,
-			.help = "Lease of a queue that is not there yet: an agent that cannot renew for this long ends "
-				"its job, half "
-				"as long later another gets it." },
+			.help = "Lease time of a new queue: an agent that cannot renew for this long stops its job; "
+				"after half of it again the job is reassigned." },
 	CLI_OPTIONS_END,
 };
 
@@ -35,7 +34,7 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde monitor", "Until it is interrupted; 'sonde fleet up' starts one in the background." },
+	{ "sonde monitor", "Run in the foreground until interrupted; 'sonde fleet up' starts one in the background." },
 	{ NULL, NULL },
 };
 

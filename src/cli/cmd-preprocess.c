@@ -18,7 +18,7 @@ struct options {
 };
 
 static const struct cli_option option_rows[] = {
-	{ 'f', "force", NULL, CLI_FLAG(struct options, is_force), .help = "Make it anew, even if it is there." },
+	{ 'f', "force", NULL, CLI_FLAG(struct options, is_force), .help = "Rebuild even if it exists." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print one JSON object." },
 	CLI_OPTIONS_END,
 };
@@ -68,7 +68,7 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde preprocess && sonde view", "So that the first view of a large run does not wait." },
+	{ "sonde preprocess && sonde view", "Build the index before the first view of a large run." },
 	{ NULL, NULL },
 };
 

@@ -23,24 +23,26 @@ struct options {
 };
 
 static const struct cli_option option_rows[] = {
-	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print a JSON array with an object a row." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print a JSON array with one object per row." },
 	{ 0, "csv", NULL, CLI_FLAG(struct options, is_csv),
-			.help = "Print CSV (RFC 4180) with a line of names; null is empty." },
+			.help = "Print CSV (RFC 4180) with a header line; null is empty." },
 	{ 0, "rows", "N", CLI_INT(struct options, rows), .min = 0, .max = INT64_MAX, .default_text = "1000000",
-			.group = "Limits", .help = "Rows at most; 0: no limit. A cut answer exits with 1." },
+			.group = "Limits",
+			.help = "Maximum number of rows (0 = unlimited); exit status 1 if truncated." },
 	{ 0, "timeout", "TIME", CLI_DURATION(struct options, time_ns), .default_text = "60s", .group = "Limits",
-			.help = "Time at most; 0: no limit." },
+			.help = "Time limit (0 = unlimited)." },
 	{ 0, "memory", "SIZE", CLI_SIZE(struct options, memory), .default_text = "1GiB", .group = "Limits",
-			.help = "Memory of the statement at most; 0: no limit. Sorting goes to temporary files." },
+			.help = "Memory limit of the statement (0 = unlimited). Large sorts use temporary files." },
 	CLI_OPTIONS_END,
 };
 
 static const struct cli_example examples[] = {
-	{ "sonde query 'SELECT kind, name, meaning FROM tables WHERE \"column\" IS NULL'", "What can be asked for." },
+	{ "sonde query 'SELECT kind, name, meaning FROM tables WHERE \"column\" IS NULL'",
+			"List all tables, views and functions." },
 	{ "sonde query training 'SELECT call, count(*) n, sum(dur_ns) ns FROM calls GROUP BY call ORDER BY ns DESC'",
-			"The calls of a run by time." },
+			"The calls of a run, sorted by total time." },
 	{ "sonde query \"SELECT * FROM quantile('io', 'dur_ns', 0.99, 'call')\" --csv",
-			"The 99th percentile of each call's duration, by the engine." },
+			"The 99th percentile of each call's duration, computed by the engine." },
 	{ "sonde query \"SELECT function, self_ns FROM functions LIMIT 10\" --json",
 			"The top functions, for a script." },
 	{ NULL },
@@ -213,7 +215,7 @@ static int finish(struct cli_context *ctx, struct answer *a)
 	else if (!a->options->is_csv && a->count)
 		rc = term_table_print(&a->table, stdout);
 	if (rc < 0)
-		return err_sys(ctx->err, -rc, "cannot print the answer");
+		return err_sys(ctx->err, -rc, "cannot print the result");
 	return out_finish(&a->out, ctx->err);
 }
 
@@ -244,7 +246,7 @@ static int answer(struct cli_context *ctx, struct model_run *run, const char *sq
 	int rc;
 
 	if (!a)
-		return err_sys(ctx->err, ENOMEM, "cannot answer");
+		return err_sys(ctx->err, ENOMEM, "cannot run the query");
 	rc = query_open(&q, run, ctx->err);
 	if (rc < 0)
 		return rc;
@@ -259,8 +261,8 @@ static int answer(struct cli_context *ctx, struct model_run *run, const char *sq
 	if (rc == 0)
 		say_notes(&end);
 	if (rc == 0 && end.is_cut) {
-		rc = err_set(ctx->err, E2BIG, "the answer was cut after %" PRIu64 " rows, the limit", end.rows);
-		err_hint(ctx->err, "sonde query --rows 0 has no limit");
+		rc = err_set(ctx->err, E2BIG, "the result was truncated after %" PRIu64 " rows, the limit", end.rows);
+		err_hint(ctx->err, "use --rows 0 for no limit");
 	}
 	if (a->count && !o->is_json && !o->is_csv)
 		term_table_release(&a->table);
@@ -300,15 +302,15 @@ static int run(struct cli_context *ctx)
 	int rc = 0;
 
 	if (o->is_json && o->is_csv)
-		return cli_usage(ctx, "--json and --csv do not go together");
+		return cli_usage(ctx, "--json and --csv are mutually exclusive");
 	if (ctx->arg_count == 1 && !is_statement(sql)) {
-		rc = cli_usage(ctx, "what is the question? '%.60s' is no SQL", sql);
+		rc = cli_usage(ctx, "missing SQL statement: '%.60s' is not SQL", sql);
 		err_hint(ctx->err, "sonde query '%.60s' 'SELECT * FROM tables'", sql);
 		return rc;
 	}
 	if (strcmp(sql, "-") == 0) {
 		if (isatty(STDIN_FILENO))
-			return cli_usage(ctx, "what is the question? Give a statement in SQL");
+			return cli_usage(ctx, "missing SQL statement");
 		rc = read_sql(ctx, &text);
 		sql = text.data;
 	}
@@ -328,9 +330,8 @@ const struct cli_command cmd_query = {
 			.min = 0,
 			.max = 2,
 			.type = CLI_TYPE_RUN,
-			.help = "A run (its directory, its name, or 'latest', which is meant without one), and "
-				"one statement "
-				"in SQL; '-' reads the statement from standard input." },
+			.help = "Run directory or name (default: latest), and one SQL statement; '-' reads the "
+				"statement from standard input." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

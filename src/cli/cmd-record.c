@@ -7,13 +7,13 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde record -- python3 train.py", "Record a training script with all its processes." },
+	{ "sonde record -- python3 train.py", "Record a training script and all its processes." },
 	{ "sonde record --probes trace --include ./data -- ./load",
-			"Only the tracer, only calls on files below ./data." },
-	{ "sonde record --hosts a,b -- ./simulate", "The same program on two hosts, one run on one clock." },
-	{ "sonde record --pid 4711 --duration 10s", "Ten seconds of a process that runs already." },
+			"Use only the tracer; record only calls on files below ./data." },
+	{ "sonde record --hosts a,b -- ./simulate", "Record a program on two hosts into one run with one clock." },
+	{ "sonde record --pid 4711 --duration 10s", "Attach to a running process for ten seconds." },
 	{ "sonde record \"tar -cf out.tar src\"",
-			"A command given as one string is split as a shell would, and never expanded." },
+			"A command in one string is split like in a shell, without expansion." },
 	{ NULL, NULL },
 };
 

@@ -18,8 +18,8 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 0, "now", NULL, CLI_FLAG(struct options, is_forced),
-			.help = "Recover although a traced process still runs; what it does from now on is lost." },
-	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the outcome as one JSON object." },
+			.help = "Recover even if a traced process is still running; its later events are lost." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the result as one JSON object." },
 	CLI_OPTIONS_END,
 };
 
@@ -73,17 +73,17 @@ static void say(const struct options *o, const char *path, const json_t *json, c
 		putchar('\n');
 		return;
 	}
-	printf("%s: %s rows were whole, %s events were still in the ring", path, term_count(kept, r->kept_rows),
+	printf("%s: %s intact rows, %s events recovered from the ring", path, term_count(kept, r->kept_rows),
 			term_count(ring, r->ring_events));
 	if (!r->is_lost_known)
-		puts(", what the recorder had in memory is lost");
+		puts(", unwritten data of the recorder is lost");
 	else if (!r->lost_events && !r->dropped_events)
-		puts(", no event of the tracer is lost");
+		puts(", no events of the tracer were lost");
 	else if (!r->dropped_events)
-		printf(", %s events are lost\n", term_count(lost, r->lost_events));
+		printf(", %s events were lost\n", term_count(lost, r->lost_events));
 	else
-		printf(", %s events are lost, %s had found no room in it\n", term_count(lost, r->lost_events),
-				term_count(dropped, r->dropped_events));
+		printf(", %s events were lost, %s were dropped because the ring was full\n",
+				term_count(lost, r->lost_events), term_count(dropped, r->dropped_events));
 }
 
 static int recover(struct cli_context *ctx, const char *path, const struct store_run *run, json_t *json)
@@ -134,12 +134,12 @@ static int say_log(void *arg, const struct pfwlog_recovered *r)
 		json_decref(json);
 		return 0;
 	}
-	printf("%s: %s events were written, %s were still in the ring", r->log, term_count(written, r->written_events),
+	printf("%s: %s events were written, %s recovered from the ring", r->log, term_count(written, r->written_events),
 			term_count(ring, r->ring_events));
 	if (r->dropped)
-		printf(", %s had found no room in it\n", term_count(dropped, r->dropped));
+		printf(", %s were dropped because the ring was full\n", term_count(dropped, r->dropped));
 	else
-		puts(", nothing is lost");
+		puts(", none were lost");
 	return 0;
 }
 
@@ -175,7 +175,7 @@ static int run(struct cli_context *ctx)
 
 static const struct cli_example examples[] = {
 	{ "sonde recover", "Finish the latest run." },
-	{ "sonde recover traces/", "Finish the DFTracer logs in a directory whose programs were killed." },
+	{ "sonde recover traces/", "Finish the DFTracer logs of killed programs in a directory." },
 	{ NULL, NULL },
 };
 
@@ -185,7 +185,7 @@ const struct cli_command cmd_recover = {
 	.positional = { .name = "RUN",
 			.max = 1,
 			.type = CLI_TYPE_RUN,
-			.help = "The run; the latest when not given. Or a DFTracer log, or a directory of them." },
+			.help = "Run directory or name (default: latest), a DFTracer log, or a directory of logs." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -20,9 +20,9 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 'o', "output", "FILE", CLI_PATH(struct options, path), .default_text = "report.html",
-			.help = "Write to this file; '-' is standard output." },
+			.help = "Output file; '-' is standard output." },
 	{ 0, "events", "SIZE", CLI_SIZE(struct options, events_bytes), .default_text = "8M",
-			.help = "Room for events: the more, the deeper the page can zoom." },
+			.help = "Size limit of embedded events; more allow to zoom deeper." },
 	CLI_OPTIONS_END,
 };
 
@@ -53,8 +53,8 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde report -o training.html", "The latest run as a file to send." },
-	{ "sonde report --events 64M big", "Another run, with more of its events." },
+	{ "sonde report -o training.html", "Write the latest run as an HTML file." },
+	{ "sonde report --events 64M big", "Write another run, with more of its events." },
 	{ NULL, NULL },
 };
 

@@ -27,17 +27,17 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 'r', "run", "RUN", CLI_RUN(struct options, run),
-			.help = "With explain: say what each part of the rules was in this run, at --at." },
+			.help = "With explain: evaluate the rules in this run, at the time of --at." },
 	{ 0, "at", "TIME", CLI_DURATION(struct options, at_ns), .default_words = "the start",
-			.help = "With explain --run: so long after its start." },
-	{ 0, "app", "NAME", CLI_STRING(struct options, app), .default_words = "the run's name",
-			.help = "What the run's application is called in the rules; with import, whose knobs set() "
-				"sets." },
-	{ 0, "broker", "HOST:PORT", CLI_STRING(struct options, broker), .default_words = "none: a report",
-			.help = "With import: where publish() goes, by MQTT." },
-	{ 0, "schedule", "ACTION", CLI_STRING(struct options, schedule), .default_words = "a report",
-			.help = "With import: what schedule() does; {} stands for the plugin." },
-	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print JSON: replay one object a line." },
+			.help = "With explain --run: time since the start of the run." },
+	{ 0, "app", "NAME", CLI_STRING(struct options, app), .default_words = "the name of the run",
+			.help = "Name of the application in the rules; with import, the target of set()." },
+	{ 0, "broker", "HOST:PORT", CLI_STRING(struct options, broker), .default_words = "none (report only)",
+			.help = "With import: MQTT broker for publish()." },
+	{ 0, "schedule", "ACTION", CLI_STRING(struct options, schedule), .default_words = "report only",
+			.help = "With import: command for schedule(); {} is replaced by the plugin." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json),
+			.help = "Print JSON; replay prints one object per line." },
 	CLI_OPTIONS_END,
 };
 
@@ -47,7 +47,7 @@ static void print_check(const struct rules_file *f, bool is_json)
 	struct json j;
 
 	if (!is_json) {
-		printf("%zu rules and %zu regulators are fine\n", f->rule_count, f->regulator_count);
+		printf("%zu rules and %zu regulators are valid\n", f->rule_count, f->regulator_count);
 		return;
 	}
 	json_init(&j, &text, false);
@@ -73,15 +73,15 @@ static void print_rule(const struct rule *r)
 {
 	printf("rule %s\n  when %s\n", r->name, r->when_text);
 	if (r->for_ns)
-		printf("  for %gs without a break\n", seconds(r->for_ns));
+		printf("  for %gs\n", seconds(r->for_ns));
 	print_actions("do", r->actions, r->action_count);
 	if (r->until)
 		printf("  until %s\n", r->until_text);
 	print_actions("else", r->otherwise, r->otherwise_count);
-	printf("  then what was set is put back\n");
+	printf("  then restore the changed settings\n");
 	if (r->cooldown_ns)
-		printf("  and not again for %gs\n", seconds(r->cooldown_ns));
-	printf("  while the condition is unknown: nothing new; after %gs it counts as over\n", seconds(r->hold_ns));
+		printf("  cooldown %gs\n", seconds(r->cooldown_ns));
+	printf("  if the condition is unknown: no new actions; treated as false after %gs\n", seconds(r->hold_ns));
 }
 
 static void print_regulator(const struct rules_regulator *g)
@@ -92,7 +92,7 @@ static void print_regulator(const struct rules_regulator *g)
 	printf("regulator %s\n  hold %s at %s %g, dead band %g%%, by %s\n", g->name, g->measure_text,
 			s->is_upper ? "most" : "least", s->target, 100 * s->band, methods[s->method]);
 	print_actions("by", g->rungs, s->rung_count);
-	printf("  saturated when at full effort for %gs; then the next, or a report and a new try after %gs\n",
+	printf("  saturated after %gs at the limit; then the next regulator, or a report and a retry after %gs\n",
 			seconds(s->saturation_ns), seconds(s->retry_ns));
 }
 
@@ -110,7 +110,7 @@ static void print_app(const struct rules_app *a)
 
 static void print_plan(const struct rules_file *f)
 {
-	printf("looked at every %gs%s; samples older than %gs are unknown; at most %lld actions a minute\n",
+	printf("evaluated every %gs%s; samples older than %gs are unknown; up to %lld actions per minute\n",
 			seconds(f->interval_ns), f->is_dry_run ? ", dry run" : "", seconds(f->stale_ns),
 			(long long)f->rate_max);
 	for (size_t i = 0; i < f->app_count; i++)
@@ -160,10 +160,10 @@ static int replay(struct cli_context *ctx, const struct rules_file *f)
 	int rc;
 
 	if (ctx->arg_count < 3)
-		return cli_usage(ctx, "replay takes a rules file and a run: sonde rules replay FILE RUN");
+		return cli_usage(ctx, "replay requires a rules file and a run: sonde rules replay FILE RUN");
 	rc = replay_run(&r, ctx->args[2], ctx->err);
 	if (rc == 0 && !p.count && !o->is_json)
-		printf("nothing would have been done\n");
+		printf("no actions\n");
 	return rc;
 }
 
@@ -218,7 +218,8 @@ static int run(struct cli_context *ctx)
 
 	for (size_t i = 0; actions[i] && strcmp(actions[i], ctx->args[0]) != 0; i++)
 		if (!actions[i + 1])
-			return cli_usage(ctx, "'%s' is none of check, explain, replay and import", ctx->args[0]);
+			return cli_usage(ctx, "unknown action '%s' (supported: check, explain, replay, import)",
+					ctx->args[0]);
 	if (ctx->arg_count > 2 && strcmp(ctx->args[0], "replay") != 0)
 		return cli_usage(ctx, "'%s' takes one file", ctx->args[0]);
 	if (strcmp(ctx->args[0], "import") == 0)
@@ -235,17 +236,18 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde rules check edge.yml", "Say whether it can be used; names the line and what was expected." },
-	{ "sonde rules explain edge.yml --run morning --at 30s", "What each part of the rules was, half a minute in." },
-	{ "sonde rules replay edge.yml morning", "What would have been done in that run, and why." },
-	{ "sonde rules import job.yml --app detector >edge.yml", "Waggle's science rules as a rules file." },
+	{ "sonde rules check edge.yml", "Validate a rules file; errors have the line and what was expected." },
+	{ "sonde rules explain edge.yml --run morning --at 30s", "Evaluate the rules at 30 s of a run." },
+	{ "sonde rules replay edge.yml morning",
+			"Print the actions that the rules would have caused in a run, and why." },
+	{ "sonde rules import job.yml --app detector >edge.yml", "Convert Waggle science rules to a rules file." },
 	{ NULL, NULL },
 };
 
 static const struct cli_exit_code exit_codes[] = {
-	{ "0", "The file is fine; it was explained, replayed or imported." },
-	{ "1", "It is not, or the run cannot be read." },
-	{ "2", "The command line is wrong." },
+	{ "0", "The file is valid." },
+	{ "1", "The file is invalid, or the run cannot be read." },
+	{ "2", "Usage error." },
 	{ NULL, NULL },
 };
 

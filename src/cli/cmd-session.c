@@ -19,8 +19,8 @@ struct options {
 };
 
 static const struct cli_option option_rows[] = {
-	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .default_words = "a new one among the runs",
-			.help = "Leave the run and the profile here; it must not exist or be empty." },
+	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .default_words = "a new directory among the runs",
+			.help = "Output directory for the run and the profile; it must not exist or be empty." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the profile as one JSON object." },
 	CLI_OPTIONS_END,
 };
@@ -57,9 +57,9 @@ static void print_dumps(const struct session_profile *p)
 {
 	for (const struct session_dump *d = p->dumps; d < p->dumps + p->dump_count; d++)
 		printf("%s: %s, files %llu, rows %llu%s%s\n", d->tool, d->kind, (unsigned long long)d->files,
-				(unsigned long long)d->rows, *d->reason ? "; not all was read: " : "", d->reason);
+				(unsigned long long)d->rows, *d->reason ? "; incomplete: " : "", d->reason);
 	if (p->dump_count)
-		printf("what tools told: profile.json, values tau_*, nsys_*, tegrastats_*\n");
+		printf("values of tools: profile.json, tau_*, nsys_*, tegrastats_*\n");
 }
 
 static void print_breaches(const struct session_profile *p)
@@ -112,10 +112,10 @@ static int run_aside(struct session_profile *p, const struct session_spec *spec,
 	int rc;
 
 	if (ours < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-		return err_sys(ctx->err, errno, "cannot put standard output aside");
+		return err_sys(ctx->err, errno, "cannot redirect standard output");
 	rc = session_run(p, spec, ((const struct options *)ctx->options)->dir, ctx->arena, ctx->err);
 	if (dup2(ours, STDOUT_FILENO) < 0 && rc == 0)
-		rc = err_sys(ctx->err, errno, "cannot bring standard output back");
+		rc = err_sys(ctx->err, errno, "cannot restore standard output");
 	return rc;
 }
 
@@ -125,9 +125,9 @@ static int judge(struct cli_context *ctx, const struct session_profile *p)
 	const struct session_repeat *last = &p->repeats[p->repeat_count - 1];
 
 	if (last->has_timed_out)
-		return err_set(ctx->err, ETIMEDOUT, "the application did not end in time and was ended");
+		return err_set(ctx->err, ETIMEDOUT, "the application timed out and was killed");
 	if (session_failed(p))
-		return err_set(ctx->err, ECHILD, "the application failed; what it said stands above");
+		return err_set(ctx->err, ECHILD, "the application failed; see its output above");
 	if (session_breaches(p, breaches))
 		ctx->exit_code = CLI_EXIT_VERDICT;
 	return 0;
@@ -159,23 +159,23 @@ static int run(struct cli_context *ctx)
 
 static const struct cli_example examples[] = {
 	{ "sonde session app.yml -o profiles/app",
-			"Run what app.yml says; the run and profile.json are in profiles/app." },
-	{ "sonde session app.yml --json", "The profile for a script; 3 when a threshold is breached." },
+			"Run the session app.yml; write the run and profile.json to profiles/app." },
+	{ "sonde session app.yml --json", "Print the profile as JSON; exit with 3 if a threshold is exceeded." },
 	{ NULL, NULL },
 };
 
 static const struct cli_exit_code exit_codes[] = {
-	{ "0", "The application ran and keeps to its thresholds." },
-	{ "1", "It failed or did not end in time, or sonde itself failed." },
-	{ "2", "The command line is wrong." },
-	{ "3", "A threshold is breached." },
+	{ "0", "The application succeeded within its thresholds." },
+	{ "1", "The application failed or timed out, or sonde failed." },
+	{ "2", "Usage error." },
+	{ "3", "A threshold is exceeded." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_session = {
 	.name = "session",
 	.usage = "[-o DIR] [--json] FILE",
-	.positional = { .name = "FILE", .min = 1, .max = 1, .type = CLI_TYPE_PATH, .help = "The session file." },
+	.positional = { .name = "FILE", .min = 1, .max = 1, .type = CLI_TYPE_PATH, .help = "Session file." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -26,11 +26,11 @@ struct setup_options {
 
 static const struct cli_option options[] = {
 	{ 'u', "undo", NULL, CLI_FLAG(struct setup_options, is_undo),
-			.help = "Restore what earlier runs changed; values that somebody changed since stay." },
+			.help = "Restore the previous values; settings that were changed again since then are kept." },
 	{ 'n', "dry-run", NULL, CLI_FLAG(struct setup_options, is_dry_run),
-			.help = "Say what would be done and do nothing; no root needed." },
+			.help = "Print the changes without applying them; does not require root." },
 	{ 'g', "group", "NAME", CLI_STRING(struct setup_options, group), .default_text = SETUP_GROUP,
-			.help = "Members of this group may capture packets. A group that does not exist is made." },
+			.help = "Group that may capture packets; it is created if it does not exist." },
 	CLI_OPTIONS_END,
 };
 
@@ -63,7 +63,7 @@ static void report_change(struct job *job, const char *id, const char *path, con
 
 	buf_addf(&text, "%s: %s -> %s", path, from, to);
 	report(job, id, job->options->is_dry_run ? TERM_YELLOW : TERM_GREEN,
-			job->options->is_dry_run ? "would do" : "done", text.data);
+			job->options->is_dry_run ? "would change" : "done", text.data);
 }
 
 static int save(struct job *job, struct sonde_err *err)
@@ -77,7 +77,7 @@ static int remember(struct job *job, const struct setup_step *step, const char *
 	const char *before = arena_strdup(job->ctx->arena, now);
 	int rc = before ? setup_record_add(&job->record, step->id, before, wanted) : -ENOMEM;
 
-	return rc ? err_sys(err, -rc, "cannot remember '%s'", now) : save(job, err);
+	return rc ? err_sys(err, -rc, "cannot save '%s'", now) : save(job, err);
 }
 
 /* The value, or its first words: an earlier sonde recorded only those. */
@@ -98,7 +98,7 @@ static int change_to(const struct setup_step *step, const struct setup_target *t
 	if (!rc)
 		rc = step->read(t, &now, err);
 	if (!rc && !holds(now.data, value))
-		rc = err_set(err, EIO, "'%s' was written to '%s', which still says '%s'", value, t->path, now.data);
+		rc = err_set(err, EIO, "wrote '%s' to '%s', but it still reads '%s'", value, t->path, now.data);
 	return rc;
 }
 
@@ -110,8 +110,8 @@ static int check_group(const struct job *job, const struct setup_step *step, con
 
 	if (!step->is_for_group || strcmp(name, given) == 0 || strcmp(given, SETUP_GROUP) == 0)
 		return 0;
-	err_set(err, EEXIST, "it was set up for the group '%s'", name);
-	err_hint(err, "sudo sonde setup --undo; then set it up for '%s'", given);
+	err_set(err, EEXIST, "already set up for the group '%s'", name);
+	err_hint(err, "run 'sudo sonde setup --undo' first, then set it up for '%s'", given);
 	return -EEXIST;
 }
 
@@ -167,7 +167,7 @@ static void undo(struct job *job, const struct setup_step *step, const struct se
 	change = *found;
 	rc = step->read(t, &now, &err);
 	if (!rc && !holds(now.data, change.after)) {
-		report(job, step->id, TERM_YELLOW, "left", "it was changed again since");
+		report(job, step->id, TERM_YELLOW, "left", "changed again since then");
 		setup_record_remove(&job->record, step->id);
 		rc = job->options->is_dry_run ? 0 : save(job, &err);
 		if (!rc)
@@ -230,11 +230,11 @@ static int refuse_user(struct cli_context *ctx)
 	CLEANUP(buf_release) struct buf program = BUF_INIT;
 	CLEANUP(buf_release) struct buf quoted = BUF_INIT;
 
-	err_set(ctx->err, EPERM, "setup changes settings of the kernel: only root can");
+	err_set(ctx->err, EPERM, "setup changes kernel settings and requires root");
 	if (fs_prefix(&program, NULL) == 0) {
 		buf_adds(&program, "/bin/sonde");
 		words_quote(&quoted, program.data);
-		err_hint(ctx->err, "sudo %s setup; or look first with --dry-run", quoted.data);
+		err_hint(ctx->err, "run 'sudo %s setup', or use --dry-run to see the changes", quoted.data);
 	}
 	return -EPERM;
 }
@@ -276,10 +276,10 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde setup --dry-run", "What would be changed here." },
-	{ "sudo sonde setup", "Change it; 'sonde doctor' then shows what it brought." },
-	{ "sudo sonde setup --group developers", "The same; members of 'developers' may capture packets." },
-	{ "sudo sonde setup --undo", "Restore the values that were there before." },
+	{ "sonde setup --dry-run", "Print what would change." },
+	{ "sudo sonde setup", "Apply the changes; 'sonde doctor' shows the effect." },
+	{ "sudo sonde setup --group developers", "The same; the group 'developers' may capture packets." },
+	{ "sudo sonde setup --undo", "Restore the previous values." },
 	{ NULL },
 };
 

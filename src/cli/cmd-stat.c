@@ -2,37 +2,26 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/recording.h"
+#include "launch/spawn-command.h"
 
 #include <errno.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* Runs `sonde summary` with its output on stderr: stdout belongs to the program. */
 static int summarise(const char *run, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf sonde = BUF_INIT;
-	posix_spawn_file_actions_t actions;
 	char summary[] = "summary";
 	char *argv[] = { NULL, summary, (char *)(uintptr_t)run, NULL };
-	pid_t pid;
-	int status = 0, rc = fs_prefix(&sonde, err);
+	struct launch_command c = { .argv = argv, .fds = { JOB_FD_OURS, STDERR_FILENO, JOB_FD_OURS } };
+	int rc = fs_prefix(&sonde, err);
 
 	if (rc)
 		return rc;
 	buf_adds(&sonde, "/bin/sonde");
 	argv[0] = sonde.data;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-	rc = posix_spawn(&pid, sonde.data, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	if (rc)
-		return err_sys(err, rc, "cannot execute '%s'", sonde.data);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status ? err_set(err, EIO, "sonde summary failed; the run is in %s", run) : 0;
+	rc = launch_run(&c, err);
+	return rc > 0 ? err_set(err, EIO, "sonde summary failed; the run is in %s", run) : rc;
 }
 
 static int run(struct cli_context *ctx)
@@ -41,7 +30,7 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde stat -- make -j2", "Where the time of a build goes." },
+	{ "sonde stat -- make -j2", "Record a build and print a summary." },
 	{ NULL, NULL },
 };
 

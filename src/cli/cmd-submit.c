@@ -2,7 +2,8 @@
  * sonde submit: submit jobs to a fleet.
  */
 #include "base/cleanup.h"
-#include "cli/submission.h"
+#include "cli/fleet-cli.h"
+#include "fleet/submission.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,28 +19,26 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
-	{ 'n', "name", "NAME", CLI_STRING(struct options, name), .default_words = "the program's",
-			.help = "What the job's id starts with." },
+	{ 'n', "name", "NAME", CLI_STRING(struct options, name), .default_words = "the program name",
+			.help = "Prefix of the job ID." },
 	{ 0, "env", "NAME=VALUE", CLI_STRINGS(struct options, env),
-			.help = "Set this variable for the program; else it has its agent's." },
+			.help = "Set an environment variable of the program (repeatable); others come from "
+				"the agent." },
 	{ 0, "target-loss", "LOSS", CLI_STRING(struct options, target_loss),
-			.help = "Stop when the moving average of the losses that the program reports is down to "
-				"this." },
+			.help = "Stop when the moving average of the reported losses reaches this value." },
 	{ 0, "window", "N", CLI_INT(struct options, window), .default_text = "5", .min = 1, .max = FLEET_WINDOW_MAX,
-			.help = "How many losses that average takes." },
+			.help = "Number of losses that are averaged." },
 	{ 0, "push", "DIR", CLI_PATH(struct options, push),
-			.help = "Copy this directory to the agent, without version control's files: the program "
-				"runs in a fresh copy, which goes when it has ended." },
-	{ 0, "cpus", "N", CLI_INT(struct options, cpus), .min = 0, .max = 1 << 20,
-			.help = "It needs an agent with at least so many CPUs." },
-	{ 0, "memory", "SIZE", CLI_SIZE(struct options, memory_bytes),
-			.help = "It needs an agent with at least so much memory." },
-	{ 0, "label", "NAME", CLI_STRING(struct options, label), .help = "It needs an agent with this label." },
+			.help = "Upload this directory to the agent, without version control files; the program runs "
+				"in a temporary copy." },
+	{ 0, "cpus", "N", CLI_INT(struct options, cpus), .min = 0, .max = 1 << 20, .help = "CPUs required." },
+	{ 0, "memory", "SIZE", CLI_SIZE(struct options, memory_bytes), .help = "Memory required." },
+	{ 0, "label", "NAME", CLI_STRING(struct options, label), .help = "Capability label required." },
 	{ 0, "tune", "FILE", CLI_PATH(struct options, tune),
-			.help = "Tune the job while it trains, as this job file of sonde train says." },
+			.help = "Tune the job online with this job file of sonde train." },
 	{ 0, "batch", "FILE", CLI_PATH(struct options, batch),
-			.help = "Submit every job of a YAML list: name, command, directory, environment, target_loss, "
-				"window, tune, push, cpus, memory, label, times." },
+			.help = "Submit all jobs of a YAML list with the keys name, command, directory, environment, "
+				"target_loss, window, tune, push, cpus, memory, label, times." },
 	CLI_OPTIONS_END,
 };
 
@@ -61,7 +60,7 @@ static int take_options(struct cli_context *ctx, struct submission *s)
 		return 0;
 	s->target_loss = strtod(o->target_loss, &end);
 	return end == o->target_loss || *end || !isfinite(s->target_loss)
-			? cli_usage(ctx, "--target-loss '%s' is not a number", o->target_loss)
+			? cli_usage(ctx, "invalid number '%s' for --target-loss", o->target_loss)
 			: 0;
 }
 
@@ -75,11 +74,11 @@ static int gather(struct cli_context *ctx, struct submission **all, size_t *coun
 	if (o->batch &&
 			(has_program || o->tune || o->name || o->target_loss || o->env.count || o->push || o->cpus ||
 					o->memory_bytes || o->label))
-		return cli_usage(ctx, "--batch has all jobs in its file: it takes no program and no options of one");
+		return cli_usage(ctx, "--batch cannot be combined with a program or options of a job");
 	if (o->batch)
 		return submission_load(o->batch, all, count, ctx->arena, ctx->err);
 	if (!has_program && !o->tune)
-		return cli_usage(ctx, "which program? sonde submit -- PROGRAM [ARGUMENT...]");
+		return cli_usage(ctx, "missing program: sonde submit -- PROGRAM [ARGUMENT...]");
 	if (!one)
 		return err_sys(ctx->err, ENOMEM, "cannot submit");
 	*one = (struct submission)SUBMISSION_INIT;
@@ -113,11 +112,11 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde submit -- python3 train.py --epochs 10", "Queue a job; its id is printed." },
-	{ "sonde submit --target-loss 0.1 -- python3 train.py", "Stop it when it is good enough." },
-	{ "sonde submit --push . --cpus 8 -- python3 train.py", "Bring the code along, to a host that is big enough." },
-	{ "sonde submit --tune cnn.yml -- python3 cnn.py", "Tune it while it trains." },
-	{ "sonde submit --batch jobs.yml", "Many jobs at once; an id a line." },
+	{ "sonde submit -- python3 train.py --epochs 10", "Submit a job and print its ID." },
+	{ "sonde submit --target-loss 0.1 -- python3 train.py", "Stop the job when it reaches a loss." },
+	{ "sonde submit --push . --cpus 8 -- python3 train.py", "Upload the code, and run on a host with eight CPUs." },
+	{ "sonde submit --tune cnn.yml -- python3 cnn.py", "Tune the job online." },
+	{ "sonde submit --batch jobs.yml", "Submit many jobs and print one ID per line." },
 	{ NULL, NULL },
 };
 

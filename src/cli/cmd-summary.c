@@ -3,9 +3,13 @@
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/json.h"
+#include "base/quantity.h"
 #include "cli/cli.h"
 #include "cli/open-run.h"
-#include "cli/summary-text.h"
+#include "cli/stdout-buffer.h"
+#include "cli/summary.h"
+#include "result/summary-text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,35 +31,33 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 0, "rules", "RULES", CLI_STRING(struct options, rules), .default_text = "posix",
-			.help = "Layers to sort events into: posix, dlio, or a file with rules." },
+			.help = "Layer rules: posix, dlio, or a file." },
 	{ 0, "roi", "REGION", CLI_STRING(struct options, roi),
-			.help = "Look only at a region: two times since the start (1s,2.5s, or seconds: 1,2.5), the "
-				"name of a span or step, or "
-				"spotlight:COUNTER, the longest time that a counter is high." },
+			.help = "Restrict to a region of interest: two times since the start (1s,2.5s, or in seconds "
+				"1,2.5), the name of a span or step, or spotlight:COUNTER, the longest interval with "
+				"high values of a counter." },
 	{ 0, "cpu-filters", "LIST", CLI_STRING(struct options, cpu_filters),
-			.help = "Groups of functions: words that their names hold, each with a colour: "
+			.help = "Groups of functions by keywords in their names, each with a color: "
 				"memcpy:red,idle:black." },
-	{ 0, "gpu-filters", "LIST", CLI_STRING(struct options, gpu_filters),
-			.help = "The same for kernels of devices." },
+	{ 0, "gpu-filters", "LIST", CLI_STRING(struct options, gpu_filters), .help = "The same for GPU kernels." },
 	SUMMARY_OPTIONS(struct options),
-	{ 'j', "threads", "N", CLI_INT(struct options, threads), .min = 1, .max = 256, .default_words = "one a CPU",
-			.help = "Threads to read with." },
+	{ 'j', "threads", "N", CLI_INT(struct options, threads), .min = 1, .max = 256, .default_words = "one per CPU",
+			.help = "Number of threads." },
 	{ 0, "part", "K/N", CLI_STRING(struct options, part), .group = "Parts",
-			.help = "Do only part K (from 0) of N and write what it found to a file for sonde merge; "
-				"'auto': as srun or mpirun says." },
+			.help = "Process only part K (from 0) of N and write the partial result for sonde merge; auto: "
+				"from the rank of srun or mpirun." },
 	{ 'o', "output", "FILE", CLI_PATH(struct options, output), .group = "Parts",
-			.default_words = "part-K-of-N.sonde",
-			.help = "Where a part goes: a file, or a directory to put it in." },
+			.default_words = "part-K-of-N.sonde", .help = "Output file or directory of a part." },
 	CLI_OPTIONS_END,
 };
 
 static const struct cli_example examples[] = {
-	{ "sonde summary", "Where the time of the latest run went and what to do next, on one screen." },
-	{ "sonde summary --full before", "All that is known of the run 'before'." },
-	{ "sonde summary training --rules dlio --json", "Layers as DFAnalyzer has them, for a script." },
-	{ "sonde summary --roi epoch", "Only while spans called epoch were under way." },
+	{ "sonde summary", "Summarize the latest run on one screen." },
+	{ "sonde summary --full before", "All sections of the run 'before'." },
+	{ "sonde summary training --rules dlio --json", "Layers of DFAnalyzer, as JSON." },
+	{ "sonde summary --roi epoch", "Restrict to spans named epoch." },
 	{ "srun -n 64 sonde summary big --part auto -o parts",
-			"A part a task; 'sonde merge parts/*' puts them together." },
+			"One part per task; 'sonde merge parts/*' merges them." },
 	{ NULL },
 };
 
@@ -67,7 +69,7 @@ static bool take_time(const char *text, int64_t *ns)
 	double seconds = strtod(text, &end);
 
 	if (end == text || *end || !(seconds >= 0 && seconds < 9e9))
-		return cli_parse_duration(text, ns, &ignored) == 0;
+		return parse_duration(text, ns, &ignored) == 0;
 	*ns = (int64_t)(seconds * 1e9);
 	return true;
 }
@@ -86,9 +88,41 @@ static int set_range(struct cli_context *ctx, struct model_run *run, const char 
 	if (!first || !take_time(first, &from) || !take_time(comma + 1, &to))
 		return analyze_named_range(run, roi, &opts->from_ns, &opts->to_ns, ctx->err);
 	if (to <= from)
-		return cli_usage(ctx, "the region '%s' ends before it begins", roi);
+		return cli_usage(ctx, "invalid region '%s': the end is before the start", roi);
 	cli_run_range(run, from, to, &opts->from_ns, &opts->to_ns);
 	return 0;
+}
+
+size_t summary_top(const struct summary_opts *o)
+{
+	if (o->top > 0)
+		return (size_t)o->top;
+	return o->is_json ? SUMMARY_ROWS_JSON : SUMMARY_ROWS_TEXT;
+}
+
+int summary_print(struct cli_context *ctx, struct analyze *a, const struct summary_opts *o)
+{
+	CLEANUP(out_release) struct out out = OUT_INIT;
+	struct term term = term_of(stdout);
+	const struct analyze_result *result;
+	int rc = analyze_finish(a, &result, ctx->err);
+
+	if (rc < 0)
+		return rc;
+	out_init(&out);
+	if (o->is_json) {
+		struct json j;
+
+		json_init(&j, &out.text, false);
+		json_object(&j);
+		analyze_write_json(result, &j);
+		json_end(&j);
+		buf_addc(&out.text, '\n');
+		rc = buf_error(&out.text);
+	} else {
+		rc = summary_write_text(result, o->is_full || o->top, &out.text, &term);
+	}
+	return rc < 0 ? err_sys(ctx->err, -rc, "cannot print the summary") : out_finish(&out, ctx->err);
 }
 
 static int part_path(const char *output, const struct engine_part *part, struct buf *path)
@@ -144,7 +178,7 @@ static int run(struct cli_context *ctx)
 	int rc;
 
 	if (o->output && !o->part)
-		return cli_usage(ctx, "--output is for --part; the summary goes to standard output");
+		return cli_usage(ctx, "--output requires --part");
 	if (o->part && engine_part_parse(o->part, &opts.part, ctx->err) < 0) {
 		ctx->exit_code = CLI_EXIT_USAGE;
 		return -EINVAL;

@@ -23,15 +23,14 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 'o', "output", "PATH", CLI_PATH(struct options, output),
-			.help = "What to write: a file for merge, a directory for split and anonymize." },
+			.help = "Output: a file for merge, a directory for split and anonymize." },
 	{ 's', "size", "SIZE", CLI_SIZE(struct options, size), .min = 1, .max = INT64_MAX, .default_text = "256M",
-			.help = "split: at most this much text a file, before compression." },
+			.help = "split: maximum size of a file, before compression." },
 	{ 0, "name", "NAME", CLI_STRING(struct options, name), .default_text = "trace",
-			.help = "split: files are NAME-1.pfw.gz and on." },
+			.help = "split: files are named NAME-1.pfw.gz and so on." },
 	{ 'n', "limit", "N", CLI_INT(struct options, limit), .min = 0, .max = INT64_MAX, .default_text = "20",
-			.help = "Show at most N lines that are no records." },
-	{ 0, "json", NULL, CLI_FLAG(struct options, is_json),
-			.help = "count, info, validate: print JSON, an object a line." },
+			.help = "Maximum number of invalid lines to print." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "count, info, validate: print JSON lines." },
 	CLI_OPTIONS_END,
 };
 
@@ -210,7 +209,7 @@ static int run_info(struct trace *t)
 	int rc = look_at_all(t, show_info);
 
 	if (rc == 0 && t->inputs.count > 1 && !t->options->is_json)
-		show_info(t, "all together", &t->all);
+		show_info(t, "total", &t->all);
 	t->ctx->exit_code = CLI_EXIT_FINE;
 	return rc;
 }
@@ -229,7 +228,7 @@ static void show_verdict(struct trace *t, const char *path, const struct pfw_fac
 	if (!t->options->is_json && !is_bad(f))
 		printf("%s: %" PRIu64 " lines, all valid\n", safe.data, f->lines);
 	else if (!t->options->is_json && f->invalid + f->too_long)
-		printf("%s: %" PRIu64 " of %" PRIu64 " lines are no records\n", safe.data, f->invalid + f->too_long,
+		printf("%s: %" PRIu64 " of %" PRIu64 " lines are invalid\n", safe.data, f->invalid + f->too_long,
 				f->lines);
 }
 
@@ -249,7 +248,7 @@ static int say_written(struct trace *t, int rc, const char *what)
 	printf("%s: %" PRIu64 " records, of these %" PRIu64 " events\n", what,
 			f->events + f->metadata + f->counters + f->other, f->events);
 	if (f->invalid || f->too_long)
-		fprintf(stderr, "%" PRIu64 " lines are no records, and were left out\n", f->invalid + f->too_long);
+		fprintf(stderr, "%" PRIu64 " invalid lines were skipped\n", f->invalid + f->too_long);
 	return 0;
 }
 
@@ -269,7 +268,7 @@ static int run_split(struct trace *t)
 	int rc;
 
 	if (!*o->name || strchr(o->name, '/'))
-		return cli_usage(t->ctx, "--name is a part of file names, and '%s' is not", o->name);
+		return cli_usage(t->ctx, "invalid file name '%s' for --name", o->name);
 	rc = pfw_tool_split(&tools, &t->inputs, o->output, o->name, o->size, &t->all, &count, t->ctx->err);
 	if (rc == 0)
 		printf("%" PRIu64 " file%s in ", count, count == 1 ? "" : "s");
@@ -306,7 +305,7 @@ static const struct action *find_action(struct cli_context *ctx)
 	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
 		if (!strcmp(actions[i].name, ctx->args[0]))
 			return &actions[i];
-	cli_usage(ctx, "'%s' is not one of: count, info, split, merge, validate, anonymize", ctx->args[0]);
+	cli_usage(ctx, "unknown action '%s' (supported: count, info, split, merge, validate, anonymize)", ctx->args[0]);
 	nearest = words_nearest(ctx->args[0], action_words);
 	if (nearest)
 		err_hint(ctx->err, "did you mean 'sonde trace %s'?", nearest);
@@ -322,9 +321,9 @@ static int run(struct cli_context *ctx)
 	if (!action)
 		return -EINVAL;
 	if (ctx->arg_count < 2)
-		return cli_usage(ctx, "argument FILE|DIR is missing: the traces to work on");
+		return cli_usage(ctx, "missing argument FILE|DIR");
 	if (action->is_writing && !t.options->output)
-		return cli_usage(ctx, "%s needs -o PATH: where to write", action->name);
+		return cli_usage(ctx, "%s requires -o PATH", action->name);
 	pfw_facts_init(&t.all);
 	for (size_t i = 1; i < ctx->arg_count && rc == 0; i++)
 		rc = pfw_inputs_add(&t.inputs, ctx->args[i], ctx->err);
@@ -336,19 +335,19 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde trace info job/", "What is in the traces below job/." },
-	{ "sonde trace validate *.pfw", "Which lines are no records, and why; exit code 3 when there are any." },
-	{ "sonde trace merge job/ -o job.pfw.gz", "One trace of many." },
-	{ "sonde trace split job.pfw.gz -o parts -s 64M", "Parts of 64 MiB of text each." },
-	{ "sonde trace anonymize job/ -o public", "The same without names of files, hosts, users and commands." },
+	{ "sonde trace info job/", "Show the contents of the traces below job/." },
+	{ "sonde trace validate *.pfw", "Report invalid lines and why; exit with 3 if there are any." },
+	{ "sonde trace merge job/ -o job.pfw.gz", "Merge traces into one." },
+	{ "sonde trace split job.pfw.gz -o parts -s 64M", "Split into parts of 64 MiB." },
+	{ "sonde trace anonymize job/ -o public", "Write copies without names of files, hosts, users and commands." },
 	{ NULL, NULL },
 };
 
 static const struct cli_exit_code exit_codes[] = {
-	{ "0", "All went well." },
-	{ "1", "It failed; the reason is on standard error." },
-	{ "2", "The command line is wrong." },
-	{ "3", "validate: a trace is cut or damaged, or has lines that are no records." },
+	{ "0", "Success." },
+	{ "1", "Failure; the reason is on standard error." },
+	{ "2", "Usage error." },
+	{ "3", "validate: a trace is truncated or damaged, or has invalid lines." },
 	{ NULL, NULL },
 };
 
@@ -359,7 +358,7 @@ const struct cli_command cmd_trace = {
 			.min = 1,
 			.max = SIZE_MAX,
 			.type = CLI_TYPE_PATH,
-			.help = "What to do, and the traces (.pfw, .pfw.gz) or directories with such below them." },
+			.help = "Action, and traces (.pfw, .pfw.gz) or directories that contain them." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
-#include "cli/interrupt.h"
+#include "cli/tune-cli.h"
 #include "result/term.h"
 #include "tune/online-run.h"
 #include "tune/progress-cost.h"
@@ -28,20 +28,20 @@ struct options {
 };
 
 static const struct cli_option option_rows[] = {
-	{ 0, "target-loss", "LOSS", CLI_STRING(struct options, target_loss), .default_words = "the job file's",
-			.help = "Stop when the loss is down to this, by the job file's rule." },
+	{ 0, "target-loss", "LOSS", CLI_STRING(struct options, target_loss), .default_words = "from the job file",
+			.help = "Stop when the loss reaches this value, by the rule of the job file." },
 	{ 0, "fixed", NULL, CLI_FLAG(struct options, is_fixed),
-			.help = "Do not tune: the start configuration to the end, as a baseline." },
+			.help = "Do not tune: keep the initial configuration, as a baseline." },
 	{ 0, "set", "NAME=VALUE", CLI_STRINGS(struct options, set),
-			.help = "Give a parameter another start value; with --fixed, the one it keeps." },
+			.help = "Override the initial value of a parameter." },
 	{ 0, "seed", "N", CLI_INT(struct options, seed), .min = -1, .max = INT64_MAX, .default_text = "-1",
-			.default_words = "the job file's, or 0", .help = "Seed of everything random." },
+			.default_words = "from the job file, or 0", .help = "Random seed." },
 	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .default_words = "./sonde-train/NAME",
-			.help = "Keep the journal and the tables here; a job that was killed goes on there." },
+			.help = "Directory of the journal and the tables; an interrupted job resumes from it." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json),
-			.help = "Print the result as one JSON object; what the program prints goes to stderr." },
+			.help = "Print the result as one JSON object; output of the program goes to stderr." },
 	{ 0, "plan", "TEXT", CLI_STRING(struct options, plan_text),
-			.help = "The job file's text itself, instead of the file: for jobs that are sent elsewhere." },
+			.help = "Content of the job file, instead of a path (used by sonde submit)." },
 	CLI_OPTIONS_END,
 };
 
@@ -54,7 +54,7 @@ static int take_target(struct cli_context *ctx, struct train_plan *plan)
 		return 0;
 	plan->target_loss = strtod(o->target_loss, &end);
 	return end == o->target_loss || *end || !isfinite(plan->target_loss)
-			? cli_usage(ctx, "--target-loss '%s' is not a number", o->target_loss)
+			? cli_usage(ctx, "invalid number '%s' for --target-loss", o->target_loss)
 			: 0;
 }
 
@@ -70,9 +70,9 @@ static int take_sets(struct cli_context *ctx, struct train_plan *plan)
 		int rc;
 
 		if (!name)
-			return cli_usage(ctx, "--set '%s' is not NAME=VALUE", o->set.items[i]);
+			return cli_usage(ctx, "invalid --set '%s': expected NAME=VALUE", o->set.items[i]);
 		if (!p)
-			return cli_usage(ctx, "--set: the job has no parameter '%s'", name);
+			return cli_usage(ctx, "--set: unknown parameter '%s'", name);
 		rc = tune_param_parse(p, equals + 1, &plan->study.space.params[p - plan->study.space.params].start,
 				ctx->err);
 		if (rc < 0)
@@ -87,9 +87,9 @@ static int load(struct cli_context *ctx, struct train_plan *plan)
 	int rc;
 
 	if (o->plan_text && ctx->arg_count)
-		return cli_usage(ctx, "--plan stands instead of the job file");
+		return cli_usage(ctx, "--plan and a job file are mutually exclusive");
 	if (!o->plan_text && !ctx->arg_count)
-		return cli_usage(ctx, "which job? sonde train JOB.yml -- PROGRAM");
+		return cli_usage(ctx, "missing job file: sonde train JOB.yml -- PROGRAM");
 	rc = o->plan_text ? train_plan_parse(plan, "job", o->plan_text, strlen(o->plan_text), ctx->arena, ctx->err)
 			  : train_plan_load(plan, ctx->args[0], ctx->arena, ctx->err);
 	if (rc < 0)
@@ -128,9 +128,9 @@ static void show(void *arg, const struct online_controller *c)
 
 	if (isfinite(remaining.estimate))
 		term_progress_show(&s->progress,
-				"configuration %u (%s), %zu iterations, about %.0f s to go (%.0f to %.0f)", now->index,
-				train_reason_word(now->reason), c->loss_count, remaining.estimate, remaining.lo,
-				remaining.hi);
+				"configuration %u (%s), %zu iterations, about %.0f s remaining (%.0f to %.0f)",
+				now->index, train_reason_word(now->reason), c->loss_count, remaining.estimate,
+				remaining.lo, remaining.hi);
 	else
 		term_progress_show(&s->progress, "configuration %u (%s), %zu iterations", now->index,
 				train_reason_word(now->reason), c->loss_count);
@@ -154,7 +154,7 @@ static void print_best(struct online_controller *c)
 		tune_param_format(&space->params[i], best[i], value, sizeof(value));
 		printf(" %s=%s", space->params[i].name, value);
 	}
-	printf(", %.3g s an iteration\n", cost.mean);
+	printf(", %.3g s per iteration\n", cost.mean);
 }
 
 /* Explains missing or unusable results; NULL: none. */
@@ -163,24 +163,24 @@ static const char *remark(const struct online_controller *c)
 	const struct online_stage *now = c->stage_count ? online_controller_now(c) : NULL;
 
 	if (!c->loss_count)
-		return "the program reported no losses: sonde-train(1) says how";
+		return "the program reported no losses; see sonde-train(1)";
 	if (now && !now->is_restart && !now->count && now->meanwhile >= DEAF_REPORTS)
-		return "the program did not take up other settings: it has to call changed(), or look at its knobs, "
-		       "while it trains";
-	return isfinite(c->losses[c->loss_count - 1]) ? NULL : "the last loss was no number: the training has diverged";
+		return "the program did not apply new settings: it must call changed() or read its knobs "
+		       "during training";
+	return isfinite(c->losses[c->loss_count - 1]) ? NULL : "the last loss is not finite: training has diverged";
 }
 
 static void print_text(struct cli_context *ctx, struct online_controller *c, const struct train_outcome *outcome,
 		const char *dir)
 {
-	printf("%s after %.1f s: %zu iterations, %zu configurations, %zu moves\n",
+	printf("%s after %.1f s: %zu iterations, %zu configurations, %zu reconfigurations\n",
 			c->is_reached ? "target reached" : outcome->why, outcome->runtime_s, c->loss_count,
 			c->stage_count, c->moves);
 	print_best(c);
 	if (remark(c))
 		printf("%s\n", remark(c));
 	if (outcome->bad_lines)
-		printf("%llu lines of the program were no reports\n", (unsigned long long)outcome->bad_lines);
+		printf("%llu lines of the program are not valid reports\n", (unsigned long long)outcome->bad_lines);
 	printf("tables: %s\n", dir);
 }
 
@@ -244,14 +244,14 @@ static int run_job(struct cli_context *ctx, const struct train_plan *plan, struc
 		dir = arena_printf(ctx->arena, "sonde-train/%s", getenv("SONDE_JOB_ID") ? id : plan->name);
 	d.argv = ctx->program && ctx->program[0] ? ctx->program : (char *const *)(uintptr_t)plan->command;
 	if (!d.argv || !d.argv[0])
-		return cli_usage(ctx, "which program? sonde train JOB.yml -- PROGRAM, or 'command' in the job file");
+		return cli_usage(ctx, "missing program: sonde train JOB.yml -- PROGRAM, or 'command' in the job file");
 	if (!dir || !id)
 		return err_sys(ctx->err, ENOMEM, "cannot run the job");
 	rc = train_record_open(&record, dir, id, controller, ctx->err);
 	if (rc == 0)
 		rc = make_place(ctx, &record, &d, absolute);
 	if (rc == 0 && record.is_resumed && !o->is_json)
-		printf("%s: goes on after %zu configurations\n", plan->name, controller->stage_count);
+		printf("%s: resuming after %zu configurations\n", plan->name, controller->stage_count);
 	fflush(stdout); /* the program writes to the same stdout */
 	return rc < 0 ? rc : drive(ctx, &d, dir);
 }
@@ -272,18 +272,18 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde train cnn.yml -- python3 cnn.py", "Train; servers, workers and threads are tuned meanwhile." },
+	{ "sonde train cnn.yml -- python3 cnn.py", "Train, and tune servers, workers and threads online." },
 	{ "sonde train --fixed --set workers=2 cnn.yml -- python3 cnn.py",
-			"The same with one configuration, to compare." },
-	{ "sonde submit --tune cnn.yml -- python3 cnn.py", "The same on a cluster." },
+			"Train with one configuration, as a baseline." },
+	{ "sonde submit --tune cnn.yml -- python3 cnn.py", "Train on a cluster." },
 	{ NULL, NULL },
 };
 
 static const struct cli_exit_code exit_codes[] = {
-	{ "0", "The target was reached, or the program ended well." },
-	{ "1", "It was interrupted or ran out of time, or sonde failed; when run again, an interrupted job goes on." },
-	{ "2", "The command line is wrong." },
-	{ "other", "The program's own, when it failed." },
+	{ "0", "The target was reached, or the program succeeded." },
+	{ "1", "Interrupted, out of time, or failure of sonde; run again to resume an interrupted job." },
+	{ "2", "Usage error." },
+	{ "other", "The exit status of the program, if it failed." },
 	{ NULL, NULL },
 };
 
@@ -294,7 +294,7 @@ const struct cli_command cmd_train = {
 			.min = 0,
 			.max = 1,
 			.type = CLI_TYPE_PATH,
-			.help = "The job file: what may be tuned, and the target." },
+			.help = "Job file: parameters to tune, and the target." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -4,10 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
-#include "cli/interrupt.h"
-#include "cli/tune-report.h"
-#include "cli/tune-serve.h"
-#include "cli/tune-text.h"
+#include "cli/tune-cli.h"
 #include "tune/launcher.h"
 
 #include <errno.h>
@@ -29,26 +26,27 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 0, "trials", "N", CLI_INT(struct options, trials), .min = 1, .max = TUNE_TRIALS_MAX,
-			.help = "At most N trials, instead of the study's budget." },
+			.help = "Maximum number of trials, instead of the budget of the study." },
 	{ 0, "confirm", "N", CLI_INT(struct options, confirm), .min = -1, .max = TUNE_PAIRS_MAX, .default_text = "-1",
-			.default_words = "the study's, or 10",
-			.help = "Prove the best against the default with N pairs of runs; 0 leaves that out." },
+			.default_words = "from the study, or 10",
+			.help = "Confirm the best against the default with N paired runs (0 = do not)." },
 	{ 0, "seed", "N", CLI_INT(struct options, seed), .min = -1, .max = INT64_MAX, .default_text = "-1",
-			.default_words = "the study's, or 0", .help = "Seed of everything random." },
-	{ 0, "method", "NAME", CLI_STRING(struct options, method), .default_words = "the study's, or gp",
-			.help = "How to choose: gp, tpe, selftf, sobol or random." },
+			.default_words = "from the study, or 0", .help = "Random seed." },
+	{ 0, "method", "NAME", CLI_STRING(struct options, method), .default_words = "from the study, or gp",
+			.help = "Optimizer: gp, tpe, selftf, sobol or random." },
 	{ 0, "paired", NULL, CLI_FLAG(struct options, is_paired),
-			.help = "Run each trial together with the best so far and learn from the ratios: what slows "
-				"the machine down then slows both. They change processors all the time." },
-	{ 0, "launcher", "NAME", CLI_STRING(struct options, launcher), .default_words = "none, trials run here",
-			.help = "Run each trial by slurm: as a job of its own, or a step in an allocation; words for "
-				"srun may follow ('slurm -p fast -c 4')." },
+			.help = "Run each trial side by side with the best so far and use the ratio, which cancels "
+				"interference. The two swap CPUs regularly." },
+	{ 0, "launcher", "NAME", CLI_STRING(struct options, launcher), .default_words = "none (run trials here)",
+			.help = "Run each trial by slurm, as a job or as a step of the allocation; arguments of srun "
+				"may follow ('slurm -p fast -c 4')." },
 	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .default_words = "./sonde-tune/NAME",
-			.help = "Keep the journal and the reports here; a study that is there goes on. serve keeps a "
-				"journal only with this." },
+			.help = "Directory of the journal and reports; an existing study is resumed. serve writes a "
+				"journal only with this option." },
 	{ 0, "retry", NULL, CLI_FLAG(struct options, is_retry),
-			.help = "Run the trials that failed again: what made them fail has been mended." },
-	{ 0, "report", NULL, CLI_FLAG(struct options, is_dry), .help = "Run nothing: report what the journal has." },
+			.help = "Run failed trials again, after their cause was fixed." },
+	{ 0, "report", NULL, CLI_FLAG(struct options, is_dry),
+			.help = "Report from the journal without running trials." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the result as one JSON object." },
 	{ 0, "csv", NULL, CLI_FLAG(struct options, is_csv), .help = "Print the trials as CSV." },
 	CLI_OPTIONS_END,
@@ -73,7 +71,7 @@ static int load(struct cli_context *ctx, const char *path, struct tune_study **o
 	if (o->method) {
 		study->method = tune_method_find(o->method);
 		if (!study->method)
-			return cli_usage(ctx, "there is no method '%s': they are gp, tpe, selftf, sobol and random",
+			return cli_usage(ctx, "unknown method '%s' (supported: gp, tpe, selftf, sobol, random)",
 					o->method);
 	}
 	*out = study;
@@ -204,7 +202,7 @@ static int run_in(struct cli_context *ctx, struct tune_study *study, struct tune
 	if (rc == 0 && options->is_retry)
 		rc = retry(&journal, o, ctx->err);
 	if (rc == 0 && journal.is_resumed && !options->is_dry && !options->is_json && !options->is_csv)
-		printf("%s: goes on after %zu trials\n", study->name, o->count);
+		printf("%s: resuming after %zu trials\n", study->name, o->count);
 	return rc < 0 ? rc : drive(ctx, &d, dir);
 }
 
@@ -217,11 +215,12 @@ static int take_launcher(struct cli_context *ctx, struct tune_study *study)
 		return 0;
 	if (o->is_paired)
 		return cli_usage(ctx,
-				"--paired trials run side by side on this machine: --launcher does not go with it");
+				"--paired runs trials side by side on this machine and cannot be combined with "
+				"--launcher");
 	if (study->is_announced) {
 		err_set(ctx->err, ENOTSUP,
-				"knobs, and steps and metrics that a program announces, need it on this machine");
-		err_hint(ctx->err, "with --launcher use arguments, variables or files, and a regex for what it prints");
+				"--launcher does not support knobs, steps and metrics that a program reports");
+		err_hint(ctx->err, "use arguments, environment variables or files, and a regex on the output");
 		return -ENOTSUP;
 	}
 	study->launcher = l;
@@ -234,20 +233,20 @@ static int check_paired(struct cli_context *ctx, const struct tune_study *study)
 	const struct options *o = ctx->options;
 
 	if (o->is_paired && study->objective_count > 1)
-		return cli_usage(ctx, "--paired is for studies with one objective");
+		return cli_usage(ctx, "--paired requires a study with one objective");
 	if (o->is_paired && study->window)
 		return cli_usage(ctx,
-				"--paired is for trials that are started: a 'window' is of a program that keeps "
+				"--paired cannot be combined with 'window', which measures a program that keeps "
 				"running");
 	if (o->is_json && o->is_csv)
-		return cli_usage(ctx, "--json and --csv do not go together");
+		return cli_usage(ctx, "--json and --csv are mutually exclusive");
 	for (size_t k = 0; k < study->objective_count; k++)
 		if (study->objectives[k].metric.source == TUNE_TOLD) {
-			err_set(ctx->err, EINVAL, "%s:%zu: it is not said where '%s' comes from", study->path,
+			err_set(ctx->err, EINVAL, "%s:%zu: missing 'from' for '%s'", study->path,
 					study->objectives[k].metric.line, study->objectives[k].metric.name);
 			err_hint(ctx->err,
-					"give it 'from': wall, cpu, memory, step, or a 'regex' or 'file'; or use "
-					"'sonde tune serve'");
+					"add 'from': wall, cpu, memory, step, or a 'regex' or 'file'; or use 'sonde "
+					"tune serve'");
 			return -EINVAL;
 		}
 	return 0;
@@ -286,24 +285,24 @@ static int tune(struct cli_context *ctx, const char *path)
 static int run(struct cli_context *ctx)
 {
 	if (strcmp(ctx->args[0], "serve") != 0)
-		return ctx->arg_count == 1 ? tune(ctx, ctx->args[0]) : cli_usage(ctx, "one study at a time");
+		return ctx->arg_count == 1 ? tune(ctx, ctx->args[0]) : cli_usage(ctx, "only one study can be given");
 	if (ctx->arg_count != 2)
-		return cli_usage(ctx, "serve wants the study file: sonde tune serve STUDY.yml");
+		return cli_usage(ctx, "missing study file: sonde tune serve STUDY.yml");
 	return serve(ctx, ctx->args[1]);
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde tune sqlite.yml", "Run the study, or go on with it, and prove the best against the default." },
-	{ "sonde tune --paired --trials 30 server.yml", "On a machine that others use too." },
-	{ "sonde tune serve space.yml", "Ask and tell in JSON lines: the program measures by itself." },
-	{ "sonde tune --report --json sqlite.yml | jq .best.params", "What is best so far." },
+	{ "sonde tune sqlite.yml", "Run or resume the study, and confirm the best against the default." },
+	{ "sonde tune --paired --trials 30 server.yml", "Tune on a shared machine." },
+	{ "sonde tune serve space.yml", "Serve ask and tell requests as JSON lines; the caller measures." },
+	{ "sonde tune --report --json sqlite.yml | jq .best.params", "Print the best configuration so far." },
 	{ NULL, NULL },
 };
 
 static const struct cli_exit_code exit_codes[] = {
-	{ "0", "The study ran; whether there was something to gain is in the report." },
-	{ "1", "It failed or was interrupted; run again, it goes on from its journal." },
-	{ "2", "The command line is wrong." },
+	{ "0", "The study is complete; the report has the verdict." },
+	{ "1", "Failed or interrupted; run again to resume." },
+	{ "2", "Usage error." },
 	{ NULL, NULL },
 };
 
@@ -314,7 +313,7 @@ const struct cli_command cmd_tune = {
 			.min = 1,
 			.max = 2,
 			.type = CLI_TYPE_PATH,
-			.help = "The study file; after the word serve, to be asked and told on stdin and stdout." },
+			.help = "Study file; 'serve' before it serves ask and tell requests on stdin and stdout." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -32,24 +32,23 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 0, "with", "RUN", CLI_STRING(struct options, with),
-			.help = "A second run to compare with: side by side on one time axis, and what changed." },
+			.help = "Second run to compare, side by side on one time axis." },
 	{ 0, "groups", "NAME:COLOUR,...", CLI_STRING(struct options, groups),
-			.help = "Colour events and functions whose names hold these words, as SOFA's --cpu_filters "
-				"does." },
+			.help = "Color events and functions by keywords in their names, like --cpu_filters of SOFA." },
 	{ 0, "live", "SOCKET", CLI_PATH(struct options, live),
-			.help = "The live page of a running 'sonde live --control SOCKET': print an address that opens "
-				"it once, and end." },
+			.help = "Print a one-time address of the live dashboard of a running 'sonde live --control "
+				"SOCKET', and exit." },
 	{ 'p', "port", "N", CLI_INT(struct options, port), .min = -1, .max = 65535, .default_text = "-1",
-			.default_words = "8000, or the next that is free",
-			.help = "The port to listen on; 0 takes any that is free." },
+			.default_words = "8000, or the next free port",
+			.help = "Port to listen on; 0 selects a free port." },
 	{ 0, "address", "ADDRESS", CLI_STRING(struct options, address), .default_text = "127.0.0.1",
-			.help = "The address to listen on. Anything but loopback lets other machines in that have the "
-				"link." },
+			.help = "Address to listen on. With an address other than loopback, other machines that have "
+				"the link can connect." },
 	{ 0, "host", "NAME", CLI_STRINGS(struct options, hosts),
-			.help = "A further name that browsers may know this server by." },
+			.help = "Additional host name that is accepted in requests." },
 	{ 0, "unix", "SOCKET", CLI_PATH(struct options, socket),
-			.help = "Listen on this socket instead; who can open the file needs no token." },
-	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Say where the page is as a JSON object." },
+			.help = "Listen on this Unix socket instead; access needs no token." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the address as a JSON object." },
 	CLI_OPTIONS_END,
 };
 
@@ -161,7 +160,7 @@ static int print(const struct options *o, const char *url, const struct shown *s
 		buf_addf(&text, "%s\n", url);
 	}
 	fputs(text.data, stdout);
-	return fflush(stdout) == 0 ? 0 : err_sys(err, errno, "cannot say where the page is");
+	return fflush(stdout) == 0 ? 0 : err_sys(err, errno, "cannot print the address");
 }
 
 static int say(const struct options *o, const struct shown *s, struct sonde_err *err)
@@ -213,9 +212,9 @@ static int run(struct cli_context *ctx)
 	int rc;
 
 	if (o->live)
-		return path || o->with ? cli_usage(ctx, "--live has no run") : say_live(o, ctx->err);
+		return path || o->with ? cli_usage(ctx, "--live takes no run") : say_live(o, ctx->err);
 	if (!is_run && (o->with || o->groups))
-		return cli_usage(ctx, "'%s' is a %s: --with and --groups are for runs", path, s.kind->name);
+		return cli_usage(ctx, "'%s' is a %s: --with and --groups require a run", path, s.kind->name);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
@@ -236,13 +235,13 @@ static int run(struct cli_context *ctx)
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde view", "The latest run; open the address that is printed." },
-	{ "sonde view --port 0 sonde-runs/20260131-120000-train", "Another run, on any free port." },
-	{ "sonde view --with before after", "Two runs side by side." },
-	{ "sonde view --live /run/sonde/live.sock", "What runs now: the page of a sonde live." },
-	{ "sonde view results", "A comparison that sonde duet -o results made, or a suite's results." },
-	{ "sonde view sonde-tune/sqlite", "A study of 'sonde tune', while it runs and after." },
-	{ "sonde view --unix /run/user/1000/sonde", "For ssh -L 8000:/run/user/1000/sonde." },
+	{ "sonde view", "Serve the latest run; open the printed address." },
+	{ "sonde view --port 0 sonde-runs/20260131-120000-train", "Serve another run on a free port." },
+	{ "sonde view --with before after", "Compare two runs side by side." },
+	{ "sonde view --live /run/sonde/live.sock", "Open the dashboard of a running sonde live." },
+	{ "sonde view results", "Show a comparison of 'sonde duet -o results', or results of a suite." },
+	{ "sonde view sonde-tune/sqlite", "Show a study of 'sonde tune', also while it runs." },
+	{ "sonde view --unix /run/user/1000/sonde", "Serve on a Unix socket, for ssh -L 8000:/run/user/1000/sonde." },
 	{ NULL, NULL },
 };
 
@@ -253,9 +252,8 @@ const struct cli_command cmd_view = {
 			.min = 0,
 			.max = 1,
 			.type = CLI_TYPE_RUN,
-			.help = "A run: its directory, its name among the runs, or 'latest', which is meant without "
-				"one. Or the directory of a comparison of 'sonde duet' or of a study of 'sonde "
-				"tune'." },
+			.help = "Run directory or name (default: latest), or the directory of a comparison of 'sonde "
+				"duet' or of a study of 'sonde tune'." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -1,7 +1,9 @@
+/* Servers: the listen address, and systemd. */
 #include "cli/daemon.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
-#include "cli/listen.h"
+#include "base/json.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -52,14 +54,18 @@ static int64_t watchdog_ns(void)
 
 void daemon_block(sigset_t *signals, void *arg, bool (*can_reload)(void *arg))
 {
-	listen_block(signals);
+	sigemptyset(signals);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGTERM);
+	sigaddset(signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
 	reload.arg = arg;
 	reload.can_reload = can_reload;
 }
 
-void daemon_ready(bool is_again)
+void daemon_ready(void)
 {
-	(void)is_again;
 	notify("READY=1\nSTATUS=watching");
 }
 
@@ -91,4 +97,41 @@ bool daemon_wait(const sigset_t *signals)
 	}
 	notify("STOPPING=1");
 	return false;
+}
+
+int listen_parse(const char *text, struct arena *arena, const char **address, unsigned *port, struct sonde_err *err)
+{
+	const char *colon = strrchr(text, ':');
+	size_t n = colon ? (size_t)(colon - text) : 0;
+	char *end = NULL;
+	unsigned long number = colon ? strtoul(colon + 1, &end, 10) : 0;
+
+	if (!colon || colon[1] < '0' || colon[1] > '9' || *end || number > 65535)
+		return err_set(err, EINVAL, "invalid address '%s': expected ADDRESS:PORT, such as 127.0.0.1:8080",
+				text);
+	if (n >= 2 && text[0] == '[' && text[n - 1] == ']') {
+		text++;
+		n -= 2;
+	}
+	*port = (unsigned)number;
+	*address = n ? arena_copy(arena, text, n) : "127.0.0.1";
+	return *address ? 0 : err_sys(err, ENOMEM, "cannot listen");
+}
+
+int listen_say(const char *address, unsigned port, bool is_json, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf url = BUF_INIT, text = BUF_INIT;
+	struct json j;
+
+	buf_addf(&url, strchr(address, ':') ? "http://[%s]:%u" : "http://%s:%u", address, port);
+	if (is_json) {
+		json_init(&j, &text, false);
+		json_object(&j);
+		json_kstr(&j, "url", url.data);
+		json_end(&j);
+	} else {
+		buf_adds(&text, url.data);
+	}
+	printf("%s\n", text.data);
+	return fflush(stdout) == 0 ? 0 : err_sys(err, errno, "cannot print the address");
 }

@@ -22,9 +22,9 @@ void front_print_overview(void)
 
 	term_add(&text, &term, TERM_BOLD, "Usage:");
 	buf_adds(&text, " sonde COMMAND [OPTION...]\n\n");
-	buf_adds(&text, "Record what a program does, see it, compare, tune and watch.\n\n");
+	buf_adds(&text, "Record, inspect, compare, tune and monitor programs.\n\n");
 	cli_entry_list(&text, &term);
-	buf_adds(&text, "\n'sonde COMMAND --help' explains one command; 'man sonde' the whole.\n");
+	buf_adds(&text, "\n'sonde COMMAND --help' explains a command; 'man sonde' has an overview.\n");
 	fputs(text.data, stdout);
 }
 
@@ -36,11 +36,11 @@ static int unknown_command(const char *name, struct sonde_err *err)
 	if (missing) {
 		err_set(err, ENOTSUP, "cannot run 'sonde %s': this sonde was built without %s (%s)", missing->name,
 				missing->feature, missing->reason);
-		err_hint(err, "in the source tree of sonde run '%s', then 'make'", missing->remedy);
+		err_hint(err, "in the source tree of sonde, run '%s', then 'make'", missing->remedy);
 		return CLI_EXIT_FAILED;
 	}
 
-	err_set(err, EINVAL, name[0] == '-' ? "unknown option '%s'" : "'%s' is not a command", name);
+	err_set(err, EINVAL, name[0] == '-' ? "unknown option '%s'" : "unknown command '%s'", name);
 	if (nearest && name[0] != '-')
 		err_hint(err, "did you mean 'sonde %s'?", nearest);
 	else

@@ -5,7 +5,6 @@
 #ifndef SONDE_CLI_DUET_CLI_H
 #define SONDE_CLI_DUET_CLI_H
 
-#include "base/tempdir.h"
 #include "cli/isolation-options.h"
 #include "duet/duet-report.h"
 #include "result/term.h"
@@ -58,17 +57,6 @@ int duet_run_preset(struct cli_context *ctx);
 
 /* What an iteration is. */
 enum { DUET_OF_COMMANDS, DUET_OF_FD, DUET_OF_STEPS };
-
-/* Two revisions of the current repository, checked out. */
-struct duet_worktrees {
-	struct tempdir base;
-	const char *dirs[DUET_SIDES], *revisions[DUET_SIDES];
-	const char *places[DUET_SIDES]; /* the counterpart of the current directory in each */
-};
-
-/* range: "A..B". First removes worktrees of killed processes. The caller must call remove in any case. */
-int duet_worktrees_make(struct cli_context *ctx, const char *range, struct duet_worktrees *t);
-void duet_worktrees_remove(struct duet_worktrees *t);
 
 /* The name of the counter that is the metric, without the prefix; NULL: another metric. */
 const char *duet_counter_of(const struct duet_options *o);

@@ -9,10 +9,13 @@
 #include "duet/explain.h"
 #include "duet/history.h"
 #include "duet/loop.h"
+#include "duet/worktrees.h"
 #include "launch/priority.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -80,7 +83,7 @@ static int take_command(struct cli_context *ctx, enum duet_side side, char ***ar
 	if (o->is_shell) {
 		*argv = arena_alloc(ctx->arena, 4 * sizeof(**argv));
 		if (!*argv)
-			return err_sys(ctx->err, ENOMEM, "cannot take the command");
+			return err_sys(ctx->err, ENOMEM, "cannot parse the command");
 		(*argv)[0] = sh;
 		(*argv)[1] = option;
 		(*argv)[2] = arena_strdup(ctx->arena, o->commands[side]);
@@ -98,23 +101,21 @@ static void show_start(void *arg, const char *what, size_t done, size_t of)
 {
 	struct session *s = arg;
 
-	term_progress_show(&s->progress, "%s: run %zu of at most %zu", what, done + 1, of);
+	term_progress_show(&s->progress, "%s: run %zu of up to %zu", what, done + 1, of);
 }
 
 static int note_schedule(void *arg, const struct duet_result *so_far, struct sonde_err *err)
 {
 	struct session *s = arg;
 
-	return s->journal.fd < 0
-			? 0
-			: duet_journal_schedule(&s->journal, so_far, duet_repeat_line(s->ctx, &s->setup, so_far), err);
+	return duet_journal_schedule(&s->journal, so_far, duet_repeat_line(s->ctx, &s->setup, so_far), err);
 }
 
 static int note_run(void *arg, const struct duet_run *run, struct sonde_err *err)
 {
 	struct session *s = arg;
 
-	return s->journal.fd < 0 ? 0 : duet_journal_run(&s->journal, run, err);
+	return duet_journal_run(&s->journal, run, err);
 }
 
 /* Finds the `sonde` executable, for recording. */
@@ -281,7 +282,7 @@ static int compare(struct session *s)
 	duet_interference_start(&report.interference);
 	rc = duet_compare(&s->setup, &runner, &result, s->ctx->err);
 	duet_interference_stop(&report.interference);
-	if (!rc && s->journal.fd >= 0)
+	if (!rc)
 		rc = duet_journal_end(&s->journal, &result, &report.interference, s->ctx->err);
 	term_progress_end(&s->progress);
 	rc = conclude(s, &report, rc);
@@ -294,21 +295,23 @@ static int check_options(struct cli_context *ctx)
 	const struct duet_options *o = ctx->options;
 
 	if (o->git && (o->commands[DUET_A] || o->commands[DUET_B]))
-		return cli_usage(ctx, "--git takes its command after --, without -a and -b");
+		return cli_usage(ctx, "--git takes its command after -- and cannot be combined with -a and -b");
+	if (o->git && !duet_is_range(o->git))
+		return cli_usage(ctx, "invalid range '%s' of --git: expected two revisions, A..B", o->git);
 	if (o->git && !ctx->program)
-		return cli_usage(ctx, "--git needs a command to compare: --git %s -- COMMAND", o->git);
+		return cli_usage(ctx, "--git requires a command: --git %s -- COMMAND", o->git);
 	if (!o->git && ctx->program)
-		return cli_usage(ctx, "a command after -- needs --git A..B");
+		return cli_usage(ctx, "a command after -- requires --git A..B");
 	/* The recorder and the descriptor of iterations are not accessible inside. */
 	if ((o->place.image || o->place.is_sandboxed) &&
 			(o->iterations != DUET_OF_COMMANDS || o->is_explained || o->counter))
-		return cli_usage(ctx, "--%s goes with whole commands only, without --explain and counters",
+		return cli_usage(ctx, "--%s cannot be combined with --iterations, --explain and counters",
 				o->place.image ? "image" : "sandbox");
 	if (o->counter && o->iterations == DUET_OF_FD)
-		return cli_usage(ctx, "--metric %s is of recorded programs: --iterations command or step", o->counter);
+		return cli_usage(ctx, "--metric %s requires --iterations command or step", o->counter);
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (!o->git && !o->commands[side])
-			return cli_usage(ctx, "-%c COMMAND is missing: both -a and -b are needed", "ab"[side]);
+			return cli_usage(ctx, "missing -%c COMMAND: both -a and -b are required", "ab"[side]);
 	return 0;
 }
 
@@ -317,7 +320,7 @@ static int take_commands(struct session *s, struct duet_worktrees *trees)
 	int rc = 0;
 
 	if (s->o->git) {
-		rc = duet_worktrees_make(s->ctx, s->o->git, trees);
+		rc = duet_worktrees_make(trees, s->o->git, s->ctx->arena, s->ctx->err);
 		for (int side = 0; side < DUET_SIDES && !rc; side++) {
 			s->exec.commands[side] = (struct duet_command){ .argv = s->ctx->program,
 				.cwd = trees->places[side],
@@ -375,4 +378,144 @@ int duet_run_compare(struct cli_context *ctx)
 	duet_worktrees_remove(&trees);
 	duet_signals_close();
 	return rc;
+}
+
+/* The command line that repeats a comparison, including choices made by the pilot or at random. */
+
+static void add_word(struct buf *line, const char *option, const char *word)
+{
+	if (!word)
+		return;
+	buf_addf(line, " %s ", option);
+	words_quote(line, word);
+}
+
+static void add_flag(struct buf *line, const char *option, bool is_set)
+{
+	if (is_set)
+		buf_addf(line, " %s", option);
+}
+
+static void add_place(struct buf *line, const struct isolation_options *o)
+{
+	if (o->cpus > 0)
+		buf_addf(line, " --cpus %g", o->cpus);
+	if (o->memory_limit)
+		buf_addf(line, " --memory-limit %llu", (unsigned long long)o->memory_limit);
+	if (o->pids_limit)
+		buf_addf(line, " --pids-limit %lld", (long long)o->pids_limit);
+	add_flag(line, "--sandbox", o->is_sandboxed);
+	add_word(line, "--image", o->image);
+	add_word(line, "--engine", o->engine);
+	for (size_t i = 0; i < o->engine_args.count; i++)
+		add_word(line, "--engine-arg", o->engine_args.items[i]);
+}
+
+static void add_iterations(struct buf *line, const struct duet_options *o)
+{
+	static const char *const words[] = { [DUET_OF_FD] = "fd", [DUET_OF_STEPS] = "step" };
+
+	if (o->iterations != DUET_OF_COMMANDS)
+		add_word(line, "--iterations", words[o->iterations]);
+	add_word(line, "--step", o->step);
+}
+
+static void add_measuring(struct buf *line, const struct duet_options *o, const struct duet_setup *setup,
+		const struct duet_schedule *schedule)
+{
+	add_word(line, "--metric", duet_metric_name(&setup->pairing));
+	buf_addf(line, " --threshold %g%% --budget %gs --design %s --pairs %zu --seed %llu", 100 * (setup->margin - 1),
+			(double)setup->budget_ns / 1e9,
+			setup->is_auto && !schedule->is_settled ? "auto" : duet_design_names[schedule->design],
+			schedule->turns, (unsigned long long)setup->seed);
+	if (setup->level != 0.95)
+		buf_addf(line, " --level %g%%", 100 * setup->level);
+	if (setup->interval)
+		buf_addf(line, " --interval %s", duet_interval_names[setup->interval]);
+	if (o->runs)
+		buf_addf(line, " --runs %lld", (long long)o->runs);
+	if (o->timeout_ns)
+		buf_addf(line, " --timeout %gs", (double)o->timeout_ns / 1e9);
+	add_flag(line, "--better higher", setup->pairing.is_more_better);
+	add_flag(line, "--pin none", o->pin != 0);
+	add_flag(line, "--priority none", o->priority != 0);
+	add_flag(line, "--no-self-check", o->has_no_self_check);
+	add_flag(line, "--ignore-failure", o->is_lenient);
+}
+
+const char *duet_repeat_line(const struct cli_context *ctx, const struct duet_setup *setup,
+		const struct duet_result *result)
+{
+	const struct duet_options *o = ctx->options;
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+
+	buf_adds(&line, "sonde duet");
+	for (int side = 0; side < DUET_SIDES; side++)
+		add_word(&line, side == DUET_A ? "-a" : "-b", o->commands[side]);
+	add_flag(&line, "--shell", o->is_shell);
+	add_iterations(&line, o);
+	add_place(&line, &o->place);
+	add_measuring(&line, o, setup, &result->schedule);
+	if (o->git) {
+		add_word(&line, "--git", o->git);
+		buf_adds(&line, " -- ");
+		words_join(&line, ctx->program);
+	}
+	return arena_strdup(ctx->arena, line.data);
+}
+
+/*
+ * Termination signals as a pollable descriptor. Uses handlers, not a blocked mask: children inherit
+ * neither.
+ */
+
+static int pipe_fds[2] = { -1, -1 };
+static volatile sig_atomic_t caught;
+
+static void on_signal(int signal)
+{
+	int saved = errno;
+	char byte = 0;
+
+	if (!caught)
+		caught = signal;
+	if (write(pipe_fds[1], &byte, 1) < 0)
+		errno = saved; /* pipe full: it is readable already */
+	errno = saved;
+}
+
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+static struct sigaction before[sizeof(signals) / sizeof(*signals)];
+
+/* SIGHUP stays ignored under nohup. */
+int duet_signals_open(struct sonde_err *err)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	caught = 0;
+	if (pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK))
+		return err_sys(err, errno, "cannot install signal handlers");
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		sigaction(signals[i], NULL, &before[i]);
+		if (signals[i] != SIGHUP || before[i].sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+	return pipe_fds[0];
+}
+
+int duet_signals_caught(void)
+{
+	return caught;
+}
+
+void duet_signals_close(void)
+{
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals) && pipe_fds[0] >= 0; i++)
+		sigaction(signals[i], &before[i], NULL);
+	for (size_t i = 0; i < 2; i++) {
+		if (pipe_fds[i] >= 0)
+			close(pipe_fds[i]);
+		pipe_fds[i] = -1;
+	}
 }

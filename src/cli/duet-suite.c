@@ -1,11 +1,14 @@
 /*
- * duet-suite: sonde duet suite.yml..., and the actions on result directories: process, overlaps, report.
+ * duet-suite: sonde duet suite.yml..., its images, and the actions on result directories: process, overlaps,
+ * report.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/shell-words.h"
 #include "cli/duet-cli.h"
 #include "duet/duet-replay.h"
 #include "duet/history.h"
+#include "duet/images.h"
 #include "duet/results.h"
 #include "duet/run-commands.h"
 #include "duet/suite-run.h"
@@ -50,11 +53,11 @@ static int make_outdir(struct cli_context *ctx, char **dir)
 	strftime(text, sizeof(text), "results.%Y%m%d-%H%M%S", &tm);
 	*dir = arena_strdup(ctx->arena, o->outdir ? o->outdir : text);
 	if (!*dir)
-		return err_sys(ctx->err, ENOMEM, "cannot name the directory for results");
+		return err_sys(ctx->err, ENOMEM, "cannot create the results directory");
 	if (access(*dir, F_OK) == 0 && !o->is_forced && !o->is_resumed) {
-		int rc = err_set(ctx->err, EEXIST, "'%s' exists already", *dir);
+		int rc = err_set(ctx->err, EEXIST, "'%s' already exists", *dir);
 
-		err_hint(ctx->err, "--resume goes on in it, --force writes over it, another --outdir leaves it alone");
+		err_hint(ctx->err, "use --resume to continue it, --force to overwrite it, or another --outdir");
 		return rc;
 	}
 	return fs_mkdir_p(*dir, 0755, ctx->err);
@@ -80,12 +83,12 @@ static int run_suite(struct cli_context *ctx, const struct duet_suite *suite, co
 	if (!rc)
 		rc = duet_suite_plan(suite, o->filter.items, seed, ctx->arena, &steps, &count, ctx->err);
 	if (!rc && !count)
-		rc = err_set(ctx->err, ENOENT, "there is nothing to run in '%s'", suite->path);
+		rc = err_set(ctx->err, ENOENT, "nothing to run in '%s'", suite->path);
 	if (!rc)
 		rc = duet_suite_execute(&r, steps, count, ctx->err);
 	*failed += r.failed;
-	fprintf(stderr, "sonde duet: %s: %zu run%s done, %zu there already, %zu failed, results in %s\n", suite->name,
-			r.done, r.done == 1 ? "" : "s", r.left_out, r.failed, dir);
+	fprintf(stderr, "sonde duet: %s: %zu run%s done, %zu skipped, %zu failed, results in %s\n", suite->name, r.done,
+			r.done == 1 ? "" : "s", r.left_out, r.failed, dir);
 	if (rc == -EINTR)
 		ctx->exit_code = 128 + duet_signals_caught();
 	duet_signals_close();
@@ -110,8 +113,7 @@ int duet_run_suites(struct cli_context *ctx)
 			continue;
 		}
 		if (duet_cpu_count() < 2)
-			show_event(&l, DUET_EVENT_WARNING,
-					"there is one CPU only: the sides of a duet take turns on it");
+			show_event(&l, DUET_EVENT_WARNING, "only one CPU is available: the sides of a duet share it");
 		if (!dir)
 			rc = make_outdir(ctx, &dir);
 		if (!rc)
@@ -145,7 +147,7 @@ static int read_results(struct cli_context *ctx, struct duet_results *r)
 	int rc = 0;
 
 	if (ctx->arg_count < 2)
-		return cli_usage(ctx, "argument DIR is missing: the results to read");
+		return cli_usage(ctx, "missing argument DIR");
 	r->on_trouble = show_trouble;
 	r->pattern = o->regex;
 	r->unit_ns = (double)o->unit_ns;
@@ -158,7 +160,7 @@ static int read_results(struct cli_context *ctx, struct duet_results *r)
 		rc = is_directory(ctx->args[i]) ? duet_results_read(r, ctx->args[i], ctx->err)
 						: duet_results_read_csv(r, ctx->args[i], ctx->err);
 	if (!rc && !r->table.count)
-		rc = err_set(ctx->err, ENODATA, "none of the %zu results could be read", r->unread);
+		rc = err_set(ctx->err, ENODATA, "cannot read any of the %zu results", r->unread);
 	return rc;
 }
 
@@ -278,4 +280,29 @@ int duet_run_report(struct cli_context *ctx)
 	for (size_t i = 0; i < report.count; i++)
 		duet_result_release(report.entries[i].result);
 	return finish(ctx, &r, rc);
+}
+
+int duet_run_images(struct cli_context *ctx)
+{
+	const struct duet_options *o = ctx->options;
+	const char *command = o->docker ? o->docker : "podman", *word = ctx->arg_count > 1 ? ctx->args[1] : "";
+	size_t first = !strcmp(word, "build") ? 2 : !strcmp(word, "move") ? 3 : 0;
+	char **engine;
+	int rc;
+
+	if (!first || ctx->arg_count <= first)
+		return cli_usage(ctx, "images requires 'build DIR...' or 'move HOST IMAGE...'");
+	rc = words_split(command, ctx->arena, &engine, ctx->err);
+	if (!rc && !engine[0])
+		rc = cli_usage(ctx, "--docker is empty");
+	for (size_t i = 2; i < ctx->arg_count && first == 3 && !rc; i++)
+		if (*ctx->args[i] == '-')
+			rc = cli_usage(ctx, "invalid name '%s'", ctx->args[i]);
+	for (size_t i = first; i < ctx->arg_count && !rc; i++) {
+		rc = first == 2 ? duet_image_build(engine, ctx->args[i], ctx->arena, ctx->err)
+				: duet_image_copy(engine, command, ctx->args[2], ctx->args[i], ctx->arena, ctx->err);
+		if (!rc)
+			printf("%s %s\n", first == 2 ? "built" : "moved", ctx->args[i]);
+	}
+	return rc;
 }

@@ -2,10 +2,14 @@
  * duet-text: a comparison as text: the result in one sentence, its evidence, and a plot of the pairs.
  */
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "cli/duet-cli.h"
+#include "duet/explain.h"
 #include "duet/ticks.h"
 #include "stats/summary.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,10 +193,10 @@ static void write_design(struct buf *out, const struct duet_report *report, cons
 		buf_adds(out, ", ");
 		duet_say_pilot(out, r);
 	} else if (report->setup->is_auto && r->schedule.is_settled) {
-		buf_adds(out, ", without a pilot: it would take too much of the budget");
+		buf_adds(out, ", chosen without a pilot because of the budget");
 	}
 	if (report->setup->has_priority)
-		buf_adds(out, "; ahead of other processes");
+		buf_adds(out, "; raised priority");
 	buf_addc(out, '\n');
 }
 
@@ -201,7 +205,7 @@ static void write_cpu(struct buf *out, const struct stats_interval *cpu)
 {
 	if (!isfinite(cpu->estimate))
 		return;
-	buf_adds(out, "  processor time: ");
+	buf_adds(out, "  CPU time: ");
 	duet_say_estimate(out, cpu);
 	buf_adds(out, " (");
 	duet_say_interval(out, cpu);
@@ -220,9 +224,9 @@ static void write_around(struct buf *out, const struct duet_report *report, cons
 	if (isfinite(report->interference.steal_share) || isfinite(report->interference.pressure_share))
 		buf_adds(out, "  meanwhile:");
 	if (isfinite(report->interference.steal_share))
-		buf_addf(out, " %.1f %% of the processor time was stolen", 100 * report->interference.steal_share);
+		buf_addf(out, " %.1f %% steal time", 100 * report->interference.steal_share);
 	if (isfinite(report->interference.pressure_share))
-		buf_addf(out, "%s somebody waited for a processor in %.0f %% of the time",
+		buf_addf(out, "%s tasks waited for a CPU %.0f %% of the time",
 				isfinite(report->interference.steal_share) ? "," : "",
 				100 * report->interference.pressure_share);
 	if (isfinite(report->interference.steal_share) || isfinite(report->interference.pressure_share))
@@ -301,4 +305,93 @@ void duet_write_text(struct buf *out, const struct term *term, const struct duet
 	}
 	if (report->explanation)
 		duet_write_causes(out, term, report->explanation);
+}
+
+/* The causes of a difference, as a table. */
+
+enum { CAUSES_SHOWN = 20 };
+
+void duet_write_causes(struct buf *out, const struct term *term, const struct duet_explanation *e)
+{
+	static const struct term_column columns[] = { { "cause", TERM_LEFT }, { "B - A", TERM_RIGHT },
+		{ "interval", TERM_RIGHT }, { "A", TERM_RIGHT }, { "B", TERM_RIGHT }, { "name", TERM_LEFT } };
+	struct term_table table;
+
+	term_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < e->count && i < CAUSES_SHOWN; i++) {
+		const struct duet_cause *c = &e->causes[i];
+		bool is_sure = c->delta.lo > 0 || c->delta.hi < 0;
+
+		term_table_cell(&table, is_sure ? TERM_BOLD : TERM_DIM, c->kind);
+		term_table_cellf(&table, "%+.3f ms", c->delta.estimate / 1e6);
+		term_table_cellf(&table, "%+.3f to %+.3f", c->delta.lo / 1e6, c->delta.hi / 1e6);
+		term_table_cellf(&table, "%.3f ms / %.0f", c->a_ns / 1e6, c->a_calls);
+		term_table_cellf(&table, "%.3f ms / %.0f", c->b_ns / 1e6, c->b_calls);
+		term_table_cell(&table, TERM_PLAIN, c->name);
+	}
+	buf_addf(out, "\ncauses of the difference, from %zu recordings of each side (time / count):\n", e->recordings);
+	term_table_write(&table, out, term);
+	term_table_release(&table);
+}
+
+/* Prints a report to stdout and files, and sets the exit code. */
+
+static int exit_code_of(const struct duet_options *o, const struct duet_report *report)
+{
+	bool is_slower = false, is_open = false;
+
+	for (size_t i = 0; i < report->count; i++) {
+		is_slower |= report->entries[i].result->verdict == STATS_SLOWER;
+		is_open |= report->entries[i].result->verdict == STATS_INCONCLUSIVE;
+	}
+	if (duet_signals_caught())
+		return 128 + duet_signals_caught();
+	if (is_slower)
+		return CLI_EXIT_VERDICT;
+	return is_open && cli_list_has(&o->fail_on, "inconclusive") ? DUET_EXIT_INCONCLUSIVE : CLI_EXIT_FINE;
+}
+
+static void write_json(struct buf *text, const struct duet_options *o, const struct duet_report *report)
+{
+	struct json j;
+
+	json_init(&j, text, false);
+	duet_report_json(&j, report, o->has_samples);
+	buf_addc(text, '\n');
+}
+
+int duet_print(struct cli_context *ctx, const struct duet_report *report)
+{
+	const struct duet_options *o = ctx->options;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf page = BUF_INIT;
+	struct term term = term_of(stdout);
+
+	if (o->is_json)
+		write_json(&text, o, report);
+	else if (o->is_csv)
+		duet_report_csv(&text, report);
+	else if (o->is_markdown)
+		duet_report_markdown(&text, report);
+	else
+		duet_write_text(&text, &term, report);
+	if (buf_error(&text))
+		return err_sys(ctx->err, ENOMEM, "cannot write the result");
+	if (fwrite(text.data, 1, text.len, stdout) != text.len || fflush(stdout))
+		return err_sys(ctx->err, errno, "cannot write to standard output");
+	if (!o->html)
+		return 0;
+	duet_report_html(&page, report, false);
+	if (buf_error(&page))
+		return err_sys(ctx->err, ENOMEM, "cannot write the page");
+	return fs_write_output(o->html, page.data, page.len, ctx->err);
+}
+
+int duet_print_verdict(struct cli_context *ctx, const struct duet_report *report)
+{
+	int rc = duet_print(ctx, report);
+
+	if (!rc || duet_signals_caught())
+		ctx->exit_code = exit_code_of(ctx->options, report);
+	return rc;
 }

@@ -1,4 +1,4 @@
-#include "cli/events-filter.h"
+#include "cli/events.h"
 
 #include "cli/open-run.h"
 
@@ -81,8 +81,7 @@ static int find_columns(struct event_filter *f, struct cli_context *ctx, const s
 		if (col < 0)
 			col = store_schema_column(schema, needs[i].other);
 		if (needs[i].is_given && col < 0)
-			return cli_usage(ctx, "the table '%s' has nothing for %s to look at", schema->name,
-					needs[i].option);
+			return cli_usage(ctx, "%s does not apply to the table '%s'", needs[i].option, schema->name);
 		*needs[i].place = needs[i].is_given ? col : -1;
 	}
 	f->file2 = f->file < 0 ? -1 : store_schema_column(schema, "file2");

@@ -283,7 +283,7 @@ const char *const event_table_names[] = { "io", "span", "step", "mark", "counter
 
 _Static_assert(sizeof(event_table_names) / sizeof(*event_table_names) ==
 				sizeof(event_tables) / sizeof(*event_tables) + 1,
-		"a table lacks its name");
+		"a table has no name");
 
 const struct event_table *event_table_find(enum store_table_id id)
 {

@@ -14,13 +14,13 @@ const struct cli_option help_option = {
 	.short_name = 'h',
 	.long_name = "help",
 	.type = CLI_TYPE_FLAG,
-	.help = "Print this text.",
+	.help = "Print this help.",
 };
 
 static const struct cli_exit_code usual_exit_codes[] = {
-	{ "0", "All went well." },
-	{ "1", "It failed; the reason is on standard error." },
-	{ "2", "The command line is wrong." },
+	{ "0", "Success." },
+	{ "1", "Failure; the reason is on standard error." },
+	{ "2", "Usage error." },
 	{ NULL },
 };
 

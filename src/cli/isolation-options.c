@@ -10,8 +10,8 @@ int place_set_cpus(const struct cli_option *option, const char *value, void *opt
 	errno = 0;
 	double cpus = strtod(value, &end);
 	if (errno || end == value || *end || !(cpus >= 0.01 && cpus <= 100000))
-		return err_set(err, EINVAL, "--%s takes a number of CPUs such as 0.5 or 2, not '%s'", option->long_name,
-				value);
+		return err_set(err, EINVAL, "invalid number of CPUs '%2$s' for --%1$s: expected for example 0.5 or 2",
+				option->long_name, value);
 	*field = cpus;
 	return 0;
 }
@@ -28,8 +28,8 @@ int place_of(struct cli_context *ctx, const struct isolation_options *o, struct 
 		.engine = o->engine,
 		.engine_args = o->engine_args.count ? o->engine_args.items : NULL };
 	if (o->image && o->is_sandboxed)
-		return cli_usage(ctx, "--image and --sandbox exclude each other");
+		return cli_usage(ctx, "--image and --sandbox are mutually exclusive");
 	if ((o->engine_args.count || o->engine) && !o->image)
-		return cli_usage(ctx, "%s goes with --image", o->engine ? "--engine" : "--engine-arg");
+		return cli_usage(ctx, "%s requires --image", o->engine ? "--engine" : "--engine-arg");
 	return 0;
 }

@@ -26,23 +26,21 @@ int place_set_cpus(const struct cli_option *option, const char *value, void *opt
 #define PLACE_ROWS(S, field, heading) \
 	{ 0, "cpus", "N", CLI_SETTER(place_set_cpus), .offset = offsetof(S, field.cpus), .group = heading, \
 			.default_words = "all", \
-			.help = "As many CPUs' time at most; 0.5 is half of one. This and the next two need a " \
-				"control group." }, \
+			.help = "CPU limit, in cores (0.5 = half a core). Limits require a cgroup." }, \
 	{ 0, "memory-limit", "SIZE", CLI_SIZE(S, field.memory_limit), .group = heading, .default_words = "none", \
-			.help = "As much memory at most; the kernel kills who takes more." }, \
+			.help = "Memory limit; exceeding it triggers the OOM killer." }, \
 	{ 0, "pids-limit", "N", CLI_INT(S, field.pids_limit), .min = 1, .max = 4194304, .group = heading, \
-			.default_words = "none", .help = "As many processes and threads at most." }, \
+			.default_words = "none", .help = "Maximum number of processes and threads." }, \
 	{ 0, "sandbox", NULL, CLI_FLAG(S, field.is_sandboxed), .group = heading, \
-			.help = "In namespaces of its own: what it writes, wherever that is, vanishes at its end, " \
-				"and so does what it left running." }, \
+			.help = "Run in separate namespaces: file changes are discarded and remaining processes are " \
+				"killed at exit." }, \
 	{ 0, "image", "IMAGE", CLI_STRING(S, field.image), .group = heading, \
-			.help = "In a container of this image, by podman or docker." }, \
+			.help = "Run in a container of this image, with podman or docker." }, \
 	{ 0, "engine", "ENGINE", CLI_STRING(S, field.engine), .group = heading, \
 			.default_words = "podman, else docker", \
-			.help = "The container engine for --image: podman, docker, or the path of one that has their " \
-				"command line." }, \
+			.help = "Container engine for --image: podman, docker, or the path of a compatible one." }, \
 	{ 0, "engine-arg", "ARGUMENT", CLI_STRINGS(S, field.engine_args), .group = heading, \
-			.help = "A further argument for the container engine's run; may be given several times." }
+			.help = "Additional argument of the container engine's run command (repeatable)." }
 /* clang-format on */
 
 /* JOB_PROCESS if no option is given. Conflicting options are usage errors. */

@@ -100,7 +100,7 @@ int cli_main(int argc, char **argv, const struct cli_command *const commands[])
 	for (size_t i = 0; argc > 1 && commands[i]; i++)
 		if (strcmp(commands[i]->name, argv[1]) == 0)
 			return cli_run(commands[i], argv + 1);
-	fprintf(stderr, "%s: this program is run by 'sonde' and has the commands:", argv[0]);
+	fprintf(stderr, "%s: internal program of 'sonde' with the commands:", argv[0]);
 	for (size_t i = 0; commands[i]; i++)
 		fprintf(stderr, " %s", commands[i]->name);
 	fputc('\n', stderr);

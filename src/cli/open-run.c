@@ -34,8 +34,8 @@ static int make_temporary(struct buf *dir, struct sonde_err *err)
 
 	buf_addf(dir, "%s/sonde-XXXXXX", place && *place ? place : "/tmp");
 	if (buf_error(dir) < 0 || !mkdtemp(dir->data)) {
-		err_sys(err, errno, "cannot make a directory '%s' to read the rings into", dir->data);
-		err_hint(err, "set TMPDIR to a directory that can be written");
+		err_sys(err, errno, "cannot create the directory '%s' for the rings", dir->data);
+		err_hint(err, "set TMPDIR to a writable directory");
 		return -EIO;
 	}
 	return 0;

@@ -11,15 +11,15 @@
 #define CLI_RUN_POSITIONAL \
 	{ \
 		.name = "RUN", .min = 0, .max = 1, .type = CLI_TYPE_RUN, \
-		.help = "A run: its directory, its name among the runs, or 'latest', which is meant without one. " \
-			"A ring directory that programs left without a recorder is read too." \
+		.help = "Run directory or name (default: latest), or the ring directory of programs that ran " \
+			"without a recorder." \
 	}
 
 /* The same for commands that do not support ring directories. */
 #define CLI_BUNDLE_POSITIONAL \
 	{ \
 		.name = "RUN", .min = 0, .max = 1, .type = CLI_TYPE_RUN, \
-		.help = "A run: its directory, its name among the runs, or 'latest', which is meant without one." \
+		.help = "Run directory or name (default: latest)." \
 	}
 
 /* Opens the first argument, or the latest run. The caller frees it. */

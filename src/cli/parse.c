@@ -124,7 +124,7 @@ static int take_next(struct parser *p, const struct cli_option *option, const ch
 	const char *value = *p->next;
 
 	if (!value)
-		return cli_usage(p->ctx, "option '%.*s' needs a value: %s", (int)shown_len, shown, metavar(option));
+		return cli_usage(p->ctx, "option '%.*s' requires a value: %s", (int)shown_len, shown, metavar(option));
 	p->next++;
 	return take(p, option, shown, shown_len, value);
 }
@@ -215,9 +215,9 @@ static int check_counts(struct cli_context *ctx)
 	const struct cli_positional *positional = &ctx->command->positional;
 
 	if (ctx->arg_count < positional->min)
-		return cli_usage(ctx, "argument %s is missing", positional->name);
+		return cli_usage(ctx, "missing argument %s", positional->name);
 	if (ctx->command->flags & CLI_NEEDS_PROGRAM && !ctx->program) {
-		cli_usage(ctx, "no program to run is given");
+		cli_usage(ctx, "missing program to run");
 		err_hint(ctx->err, "usage: sonde %s %s", ctx->command->name, ctx->command->usage);
 		return fail(ctx);
 	}

@@ -1,7 +1,8 @@
 /* Recording on several hosts, for record and stat. */
+#include "base/cleanup.h"
 #include "base/shell-words.h"
 #include "cli/recording.h"
-#include "cli/remote.h"
+#include "launch/spawn-command.h"
 #include "record/hosts.h"
 #include "record/slurm-task.h"
 
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define SRUN "srun -u --overlap -N1 -n1 -w" /* a step on one node of our allocation, concurrent with others */
@@ -53,7 +53,7 @@ static int take_options(struct cli_context *ctx, char ***out)
 	char **options = arena_alloc(ctx->arena, (count + 2) * sizeof(char *));
 	static char quiet[] = "--quiet";
 	if (!options)
-		return err_sys(ctx->err, ENOMEM, "cannot take the options");
+		return err_sys(ctx->err, ENOMEM, "cannot parse the options");
 	options[n++] = quiet;
 	for (size_t i = 1; i < count && &ctx->words[i] != ctx->program && strcmp(ctx->words[i], "--") != 0; i++) {
 		char *word = ctx->words[i];
@@ -61,7 +61,7 @@ static int take_options(struct cli_context *ctx, char ***out)
 		if (find_own(word, &has_value))
 			i += has_value;
 		else if (word[0] == '-' && word[1] != '-' && strlen(word) > 2)
-			return cli_usage(ctx, "with --hosts short options stand one by one, not as '%s'", word);
+			return cli_usage(ctx, "with --hosts, short options cannot be combined as in '%s'", word);
 		else
 			options[n++] = word;
 	}
@@ -73,30 +73,15 @@ static int take_options(struct cli_context *ctx, char ***out)
 /* Reads the output lines of a command, at most HOSTS_MAX. */
 static size_t take_lines(struct cli_context *ctx, char *const argv[], const char **lines)
 {
-	int ends[2], status = 0;
+	CLEANUP(buf_release) struct buf output = BUF_INIT;
+	struct launch_command c = { .argv = argv, .fds = { JOB_FD_OURS, JOB_FD_OURS, JOB_FD_OURS } };
 	size_t count = 0;
-	char line[256];
-	if (pipe(ends))
+	if (launch_output(&c, -1, &output, NULL))
 		return 0;
-	pid_t pid = fork();
-	if (!pid) {
-		dup2(ends[1], STDOUT_FILENO);
-		close(ends[0]);
-		close(ends[1]);
-		execvp(argv[0], argv);
-		_exit(127);
-	}
-	close(ends[1]);
-	FILE *f = fdopen(ends[0], "r");
-	while (f && count < HOSTS_MAX && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = '\0';
+	char *rest = output.data;
+	for (char *line; count < HOSTS_MAX && (line = strsep(&rest, "\n")) && *line;)
 		lines[count++] = arena_strdup(ctx->arena, line);
-	}
-	if (f)
-		fclose(f);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status ? 0 : count;
+	return count;
 }
 
 static int take_names(struct cli_context *ctx, const struct recording_options *o, struct record_hosts *h)
@@ -104,23 +89,22 @@ static int take_names(struct cli_context *ctx, const struct recording_options *o
 	const char **names = arena_alloc(ctx->arena, HOSTS_MAX * sizeof(*names));
 	static char scontrol[] = "scontrol", show[] = "show", hostnames[] = "hostnames";
 	if (!names)
-		return err_sys(ctx->err, ENOMEM, "cannot take the hosts");
+		return err_sys(ctx->err, ENOMEM, "cannot parse the hosts");
 	if (o->hosts.count == 1 && !strcmp(o->hosts.items[0], "slurm")) {
 		char *list = getenv("SLURM_JOB_NODELIST");
 		char *const argv[] = { scontrol, show, hostnames, list, NULL };
 		if (!list)
-			return cli_usage(ctx, "--hosts slurm is for an allocation of Slurm: salloc, sbatch or srun");
+			return cli_usage(ctx, "--hosts slurm requires a Slurm allocation (salloc, sbatch or srun)");
 		h->count = take_lines(ctx, argv, names);
 		if (!h->count)
-			return err_set(ctx->err, EIO, "'scontrol show hostnames' does not name the nodes of '%s'",
-					list);
+			return err_set(ctx->err, EIO, "'scontrol show hostnames' failed for '%s'", list);
 	} else {
 		for (; h->count < o->hosts.count && h->count < HOSTS_MAX; h->count++)
 			names[h->count] = o->hosts.items[h->count];
 	}
 	for (size_t i = 0; i < h->count; i++)
 		if (!names[i][0] || names[i][0] == '-')
-			return cli_usage(ctx, "'%s' is no host", names[i]);
+			return cli_usage(ctx, "invalid host '%s'", names[i]);
 	h->names = names;
 	return 0;
 }
@@ -132,7 +116,7 @@ int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct
 	const char *shell = o->shell ? o->shell : is_slurm ? SRUN : "ssh -T";
 	struct record_hosts h = { .argv = ctx->program, .dir = o->dir, .is_forced = o->is_forced };
 	char **words = NULL, **options = NULL;
-	int rc = ctx->program || o->is_all_cpus || o->cgroup ? 0 : cli_usage(ctx, "no program to run is given");
+	int rc = ctx->program || o->is_all_cpus || o->cgroup ? 0 : cli_usage(ctx, "missing program to run");
 	h.name = o->name ? o->name : ctx->program ? ctx->program[0] : "hosts";
 	if (!rc)
 		rc = words_split(shell, ctx->arena, &words, ctx->err);
@@ -141,7 +125,7 @@ int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct
 	if (!rc)
 		rc = take_names(ctx, o, &h);
 	if (!rc)
-		rc = remote_path(ctx, o->remote, &h.sonde);
+		rc = cli_remote_path(ctx, o->remote, &h.sonde);
 	if (!rc)
 		rc = take_options(ctx, &options);
 	if (rc)
@@ -167,7 +151,7 @@ int recording_step_begin(struct cli_context *ctx, struct record_step *s, struct 
 	int rc = words_split(o->shell ? o->shell : SRUN, ctx->arena, &words, ctx->err);
 	h.shell = words;
 	if (!rc)
-		rc = remote_path(ctx, o->remote, &h.sonde);
+		rc = cli_remote_path(ctx, o->remote, &h.sonde);
 	if (!rc)
 		rc = record_step_begin(s, &h, ctx->err);
 	if (rc) {

@@ -1,3 +1,4 @@
+
 #include "cli/recording.h"
 
 #include "base/cleanup.h"
@@ -5,8 +6,10 @@
 #include "calls/calls-find.h"
 #include "launch/launch.h"
 #include "record/slurm-task.h"
+#include "result/term.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,109 +24,108 @@ static const char *const overflow_words[] = { "drop", "block", NULL };
 
 const struct cli_option recording_rows[] = {
 	{ 'o', "output", "DIR", CLI_PATH(struct recording_options, dir),
-			.help = "Make the run bundle here; it must not exist or be empty.",
-			.default_words = "a new one in ./sonde-runs or $SONDE_RUNS" },
+			.help = "Output directory; it must not exist or be empty.",
+			.default_words = "a new directory in ./sonde-runs or $SONDE_RUNS" },
 	{ 'f', "force", NULL, CLI_FLAG(struct recording_options, is_forced),
-			.help = "Replace the run in DIR; other files in it stay. A directory that is not a run is "
-				"an error." },
+			.help = "Replace the run in DIR; other files are kept. DIR must be a run." },
 	{ 0, "name", "NAME", CLI_STRING(struct recording_options, name), .help = "Name of the run.",
-			.default_words = "the program's" },
+			.default_words = "the program name" },
 	{ 0, "probes", "LIST", CLI_WORDS(struct recording_options, probes), .choices = probe_words,
 			.default_text = "all",
-			.help = "Probes to switch on: trace (calls and annotations), cpu (samples with stacks), sched "
-				"(context switches), system (counters), python (functions of Python programs), gpu "
-				"(devices: OpenCL, CUDA, NVTX, counters), block (requests to disks). net and syscalls, "
-				"which options of their name switch on too, are not among all." },
+			.help = "Probes to enable: trace (calls and annotations), cpu (samples with stacks), sched "
+				"(context switches), system (counters), python (Python functions), gpu (OpenCL, CUDA, "
+				"NVTX, counters), block (disk requests). 'all' excludes net and syscalls (use --net, "
+				"--syscalls)." },
 	{ 0, "shell", NULL, CLI_FLAG(struct recording_options, is_shell),
-			.help = "Let /bin/sh run the command, given as one string." },
+			.help = "Run the command, given as one string, with /bin/sh." },
 	{ 0, "follow", NULL, CLI_FLAG(struct recording_options, follow),
-			.help = "Go on until every traced process has ended, not only the program." },
+			.help = "Wait for all traced processes to exit, not only the program." },
 	{ 'v', "verbose", NULL, CLI_FLAG(struct recording_options, is_verbose),
-			.help = "Say what was recorded even when stderr is no terminal." },
-	{ 'q', "quiet", NULL, CLI_FLAG(struct recording_options, is_quiet), .help = "Say nothing at the end." },
+			.help = "Print a summary even if stderr is not a terminal." },
+	{ 'q', "quiet", NULL, CLI_FLAG(struct recording_options, is_quiet), .help = "Print no summary." },
 	{ 0, "pid", "PID", CLI_INT(struct recording_options, pid), .min = 1, .max = INT32_MAX,
-			.group = "What to observe",
-			.help = "Instead of running a program: this process and what it starts from now on." },
+			.group = "What to observe", .help = "Attach to this process and its future children." },
 	{ 0, "cgroup", "DIR", CLI_PATH(struct recording_options, cgroup), .group = "What to observe",
-			.help = "Instead of running a program: whoever is in this control group." },
+			.help = "Attach to all processes in this cgroup." },
 	{ 0, "all-cpus", NULL, CLI_FLAG(struct recording_options, is_all_cpus), .group = "What to observe",
-			.help = "Everything on this machine, with or without a program to run." },
+			.help = "Observe the whole machine, with or without a program." },
 	{ 0, "duration", "TIME", CLI_SECONDS(struct recording_options, duration_ns), .group = "What to observe",
-			.default_words = "until the process ends or Ctrl-C",
-			.help = "For how long to observe what is not run by sonde itself; a number alone is seconds." },
+			.default_words = "until the process exits or Ctrl-C",
+			.help = "Stop after this time (seconds by default)." },
 	{ 0, "freq", "HZ", CLI_INT(struct recording_options, freq), .min = 1, .max = 20000, .group = "Probes",
-			.default_text = "199", .help = "Samples for each second of CPU time." },
+			.default_text = "199", .help = "Sampling frequency, in samples per second of CPU time." },
 	{ 0, "events", "LIST", CLI_WORDS(struct recording_options, events), .group = "Probes",
-			.default_words = "cycles where there are hardware counters, else cpu-clock",
-			.help = "What to sample: cpu-clock, page-faults, context-switches, and where there are "
-				"hardware counters cycles, instructions, cache-misses and so on." },
+			.default_words = "cycles if hardware counters are available, else cpu-clock",
+			.help = "Events to sample: cpu-clock, page-faults, context-switches, and with hardware "
+				"counters cycles, instructions, cache-misses and others." },
 	{ 0, "stacks", "HOW", CLI_CHOICE(struct recording_options, stacks), .choices = stack_words, .group = "Probes",
 			.default_text = "auto",
-			.help = "How to follow callers: auto uses .eh_frame and frame pointers, fp frame pointers "
-				"alone." },
+			.help = "Stack unwinding: auto uses .eh_frame and frame pointers, fp only frame pointers." },
 	{ 0, "rate", "HZ", CLI_INT(struct recording_options, rate), .min = 1, .max = 1000, .group = "Probes",
-			.default_text = "10", .help = "Readings of the system's counters a second." },
+			.default_text = "10", .help = "System counter sampling rate, in Hz." },
 	{ 0, "net", NULL, CLI_FLAG(struct recording_options, has_net), .group = "Probes",
-			.help = "Count what connections carry, by process: bytes, packets, retransmissions, round "
-				"trips, from the headers of packets alone. For other users than root, sonde setup "
-				"enables it." },
+			.help = "Record network traffic by connection and process from packet headers: bytes, packets, "
+				"retransmissions, round-trip times. Users other than root need sonde setup." },
 	{ 0, "packets", NULL, CLI_FLAG(struct recording_options, has_packets), .group = "Probes",
-			.help = "As --net, with a row for every packet." },
+			.help = "Like --net, with a row for each packet." },
 	{ 0, "syscalls", NULL, CLI_FLAG(struct recording_options, has_syscalls), .group = "Probes",
-			.help = "Watch system calls of programs that the tracer cannot see: static ones, Go's, those "
-				"that clear their environment. Costs them 1 to 4 us a call where BPF can be loaded, "
-				"and all others about half of one; see --syscalls-by." },
+			.help = "Record system calls of programs that the tracer cannot preload into: static binaries, "
+				"Go programs, programs that clear their environment. Overhead with BPF: 1 to 4 us per "
+				"call in these, about 0.5 us in others; see --syscalls-by." },
 	{ 0, "syscalls-by", "WAY", CLI_CHOICE(struct recording_options, calls_by), .choices = way_words,
 			.group = "Probes", .default_text = "auto",
-			.help = "As --syscalls, in one way alone: bpf; perf, whose tracepoints cost 2 to 5 us a call, "
-				"others nothing, and do not know all paths; or ptrace, which costs 20 us or more. auto "
-				"takes the first that works." },
-	{ 0, "timeout", "TIME", CLI_SECONDS(struct recording_options, timeout_ns), .group = "The program's place",
+			.help = "Like --syscalls, with one mechanism: bpf; perf (tracepoints, 2 to 5 us per call and "
+				"none in other processes, some paths unknown); or ptrace (20 us or more per call). "
+				"auto uses the first that works." },
+	{ 0, "timeout", "TIME", CLI_SECONDS(struct recording_options, timeout_ns), .group = "Limits and isolation",
 			.default_words = "none",
-			.help = "End the program and all that it started after this time: interrupted, two seconds "
-				"later terminated, three later killed." },
-	PLACE_ROWS(struct recording_options, place, "The program's place"),
+			.help = "Stop the program and its descendants after this time: SIGINT, two seconds later "
+				"SIGTERM, three seconds later SIGKILL." },
+	PLACE_ROWS(struct recording_options, place, "Limits and isolation"),
 	{ 0, "hosts", "LIST", CLI_WORDS(struct recording_options, hosts), .group = "Several hosts",
-			.help = "Record the program on each of these hosts, into one run on one clock; slurm: on the "
-				"nodes of this allocation." },
+			.help = "Record the program on each of these hosts into one run with one clock; slurm: on the "
+				"nodes of the allocation." },
 	{ 0, "ssh", "COMMAND", CLI_STRING(struct recording_options, shell), .group = "Several hosts",
 			.default_words = "ssh -T, for slurm srun",
-			.help = "The remote shell; the host and a command are put behind it." },
+			.help = "Remote shell command; host and command are appended." },
 	{ 0, "remote", "PATH", CLI_STRING(struct recording_options, remote), .group = "Several hosts",
-			.default_words = "as here", .help = "Where sonde is on the hosts." },
+			.default_words = "same path as here", .help = "Path of sonde on the hosts." },
 	{ 0, "include", "PATHS", CLI_PATHS(struct recording_options, include), .group = "Filters",
-			.help = "Record calls on files below these directories only." },
+			.help = "Record only calls on files below these directories." },
 	{ 0, "exclude", "PATHS", CLI_PATHS(struct recording_options, exclude), .group = "Filters",
-			.help = "Leave out calls on files below these directories." },
+			.help = "Skip calls on files below these directories." },
 	{ 0, "only", "LIST", CLI_WORDS(struct recording_options, only), .choices = call_category_words,
-			.group = "Filters", .help = "Record these categories of calls only." },
+			.group = "Filters", .help = "Record only these call categories." },
 	{ 0, "without", "LIST", CLI_WORDS(struct recording_options, without), .choices = call_category_words,
-			.group = "Filters", .help = "Leave these categories of calls out." },
+			.group = "Filters", .help = "Skip these call categories." },
 	{ 0, "min-duration", "TIME", CLI_DURATION(struct recording_options, min_dur_ns), .group = "Filters",
-			.default_text = "0", .help = "Leave out calls shorter than this." },
+			.default_text = "0", .help = "Skip calls shorter than this." },
 	{ 0, "cpu-filters", "LIST", CLI_WORDS(struct recording_options, cpu_filters), .group = "Filters",
-			.help = "For whoever looks at the run: functions whose names hold a keyword are drawn in a "
-				"colour of their own; keyword:colour, with commas between." },
+			.help = "Display colors of functions by keywords in their names: KEYWORD:COLOR, "
+				"comma-separated." },
 	{ 0, "gpu-filters", "LIST", CLI_WORDS(struct recording_options, gpu_filters), .group = "Filters",
-			.help = "The same for kernels and copies of devices." },
+			.help = "The same for GPU kernels and copies." },
 	{ 0, "overflow", "WHAT", CLI_CHOICE(struct recording_options, overflow), .choices = overflow_words,
 			.group = "Limits", .default_text = "drop",
-			.help = "When events come faster than they can be drained: drop and count them, or block." },
+			.help = "If events arrive faster than they are written: drop and count them, or block the "
+				"program." },
 	{ 0, "memory", "SIZE", CLI_SIZE(struct recording_options, memory), .group = "Limits", .default_text = "256M",
-			.help = "Memory for events not yet written, all processes together." },
+			.help = "Memory for unwritten events, of all processes." },
 	{ 0, "process-memory", "SIZE", CLI_SIZE(struct recording_options, process_memory), .group = "Limits",
-			.default_text = "64M", .help = "Memory for events not yet written, one process." },
+			.default_text = "64M", .help = "Memory for unwritten events, of one process." },
 	{ 0, "ring", "DIR", CLI_PATH(struct recording_options, ring), .group = "Limits",
-			.default_words = "/dev/shm, else the bundle",
-			.help = "Where that memory is: a directory on tmpfs or a local disk." },
+			.default_words = "/dev/shm, else the run directory",
+			.help = "Directory of that memory, on tmpfs or a local disk." },
 	CLI_OPTIONS_END,
 };
 
 const struct cli_exit_code recording_exit_codes[] = {
-	{ "the program's", "The program ran: its own exit code; when a signal killed it, sonde dies of the same." },
-	{ "2", "The command line is wrong." },
-	{ "124", "The program was ended because its --timeout was over." },
-	{ "125", "sonde itself failed." },
+	{ "the program name",
+			"The exit status of the program; if a signal killed it, sonde is killed by the same "
+			"signal." },
+	{ "2", "Usage error." },
+	{ "124", "The program was stopped by --timeout." },
+	{ "125", "sonde failed." },
 	{ "126", "The program was found but could not be executed." },
 	{ "127", "The program was not found." },
 	{ NULL, NULL },
@@ -163,10 +165,10 @@ static int take_command(struct cli_context *ctx, bool is_shell)
 	static char sh[] = "/bin/sh", option[] = "-c";
 	if (is_shell) {
 		if (ctx->program[1])
-			return cli_usage(ctx, "--shell takes the command as one string");
+			return cli_usage(ctx, "--shell requires the command as one string");
 		char **argv = arena_alloc(ctx->arena, 4 * sizeof(*argv));
 		if (!argv)
-			return err_sys(ctx->err, ENOMEM, "cannot take the command");
+			return err_sys(ctx->err, ENOMEM, "cannot parse the command");
 		argv[0] = sh;
 		argv[1] = option;
 		argv[2] = ctx->program[0];
@@ -188,13 +190,13 @@ static int take_target(struct cli_context *ctx, const struct recording_options *
 {
 	int targets = (o->pid > 0) + (o->cgroup != NULL) + o->is_all_cpus;
 	if (targets > 1)
-		return cli_usage(ctx, "--pid, --cgroup and --all-cpus exclude each other");
+		return cli_usage(ctx, "--pid, --cgroup and --all-cpus are mutually exclusive");
 	if (targets && ctx->program && !o->is_all_cpus)
-		return cli_usage(ctx, "a program cannot be run while something else is observed");
+		return cli_usage(ctx, "--pid and --cgroup cannot be combined with a program");
 	if (o->duration_ns && (!targets || ctx->program))
-		return cli_usage(ctx, "--duration goes with --pid, --cgroup or --all-cpus");
+		return cli_usage(ctx, "--duration requires --pid, --cgroup or --all-cpus");
 	if (!targets && !ctx->program) {
-		int rc = cli_usage(ctx, "no program to run is given");
+		int rc = cli_usage(ctx, "missing program to run");
 		err_hint(ctx->err, "usage: sonde %s %s", ctx->command->name, ctx->command->usage);
 		return rc;
 	}
@@ -212,17 +214,17 @@ static int take_place(struct cli_context *ctx, const struct recording_options *o
 {
 	int rc = place_of(ctx, &o->place, p);
 	if (!rc && !ctx->program && (p->kind != JOB_PROCESS || o->timeout_ns))
-		return cli_usage(ctx, "limits, places and --timeout are for a program that sonde runs");
+		return cli_usage(ctx, "limits, isolation and --timeout require a program to run");
 	return rc;
 }
 
 static int check_events(struct cli_context *ctx, const struct cli_list *events)
 {
 	if (events->count > PROBE_EVENTS_MAX)
-		return cli_usage(ctx, "--events takes %d at most", PROBE_EVENTS_MAX);
+		return cli_usage(ctx, "too many --events (maximum %d)", PROBE_EVENTS_MAX);
 	for (size_t i = 0; i < events->count; i++)
 		if (!probe_has_event(events->items[i]))
-			return cli_usage(ctx, "there is no event '%s'", events->items[i]);
+			return cli_usage(ctx, "unknown event '%s'", events->items[i]);
 	return 0;
 }
 
@@ -250,7 +252,8 @@ static int check_filters(struct cli_context *ctx, const char *option, const stru
 		const char *colon = strrchr(list->items[i], ':');
 		if (colon && colon > list->items[i] && colon[1] && !colon[1 + strspn(colon + 1, colour)])
 			continue;
-		return cli_usage(ctx, "--%s takes keyword:colour, as in idle:black, not '%s'", option, list->items[i]);
+		return cli_usage(ctx, "invalid --%s '%s': expected KEYWORD:COLOR, such as idle:black", option,
+				list->items[i]);
 	}
 	return 0;
 }
@@ -361,4 +364,88 @@ int recording_do(struct cli_context *ctx, recording_look *look)
 	if (rc || !ctx->program)
 		return rc;
 	launch_mirror(status);
+}
+
+/* What a recording prints at its end; see recording.h. */
+
+/* "sonde: cpu: 1 234 events, 12 lost, 0.4 % of a CPU", or the reason and a hint. */
+static void say_probe(const char *name, const char *state, const struct probe_status *p, double wall_s)
+{
+	char events[TERM_TEXT];
+	if (p->state == PROBE_RAN) {
+		fprintf(stderr, "sonde: %s: %s events", name, term_count(events, p->events));
+		if (p->lost)
+			fprintf(stderr, ", %llu lost", (unsigned long long)p->lost);
+		fprintf(stderr, ", %.2f %% of a CPU", wall_s > 0 ? (double)p->cpu_ns / 1e7 / wall_s : 0.0);
+		fprintf(stderr, "%s%s\n", p->why.text[0] ? "; " : "", p->why.text);
+	} else if (p->state == PROBE_OFF && p->ops->option) {
+		fprintf(stderr, "sonde: %s: off (enable with %s)\n", name, p->ops->option);
+	} else {
+		fprintf(stderr, "sonde: %s: %s%s%s\n", name, state, p->why.text[0] ? ": " : "", p->why.text);
+	}
+}
+
+/* Prints each distinct hint once. */
+static void say_hints(const struct record_result *r)
+{
+	for (size_t i = 0; i < r->probe_count; i++) {
+		bool was_said = !r->probes[i].why.hint[0];
+		for (size_t k = 0; k < i; k++)
+			was_said |= !strcmp(r->probes[k].why.hint, r->probes[i].why.hint);
+		if (!was_said)
+			fprintf(stderr, "hint: %s\n", r->probes[i].why.hint);
+	}
+}
+
+static void say_trace(const struct record_result *r)
+{
+	char events[TERM_TEXT];
+	if (strcmp(r->trace_state, "ran") != 0)
+		fprintf(stderr, "sonde: trace: %s%s%s\n", r->trace_state, r->trace_why.text[0] ? ": " : "",
+				r->trace_why.text);
+	else
+		fprintf(stderr, "sonde: trace: %s events of %llu process%s%s%s\n", term_count(events, r->events),
+				(unsigned long long)r->processes, r->processes == 1 ? "" : "es",
+				r->trace_why.text[0] ? "; " : "", r->trace_why.text);
+	if (r->dropped)
+		fprintf(stderr,
+				"sonde: %llu events were dropped\nhint: increase --memory and --process-memory, or use "
+				"--overflow block\n",
+				(unsigned long long)r->dropped);
+	if (r->filtered)
+		fprintf(stderr, "sonde: %llu events were filtered\n", (unsigned long long)r->filtered);
+	if (r->untraced)
+		fprintf(stderr, "sonde: %llu processes could not be traced\nhint: 'sonde info' lists them\n",
+				(unsigned long long)r->untraced);
+}
+
+static void say_oom(const struct record_result *r)
+{
+	char bytes[TERM_TEXT];
+	bool is_limited = r->memory_max_bytes > 0;
+	if (r->oom_kills <= 0)
+		return;
+	fprintf(stderr, "sonde: %s killed by the out-of-memory killer",
+			WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGKILL ? "the program was"
+										 : "processes of the program were");
+	if (is_limited)
+		fprintf(stderr, " (limit %s)", term_bytes(bytes, r->memory_max_bytes));
+	fprintf(stderr, "\n");
+}
+
+void recording_say(const struct record_result *r)
+{
+	char events[TERM_TEXT], bytes[TERM_TEXT];
+	uint64_t all = r->events;
+	for (size_t i = 0; i < r->probe_count; i++)
+		all += r->probes[i].events;
+	fprintf(stderr, "sonde: recorded %s events of %llu process%s in %s (%s)\n", term_count(events, all),
+			(unsigned long long)r->processes, r->processes == 1 ? "" : "es", r->path.data,
+			term_bytes(bytes, r->bytes));
+	say_oom(r);
+	say_trace(r);
+	for (size_t i = 0; i < r->probe_count; i++)
+		say_probe(r->probes[i].ops->name, probe_state_words[r->probes[i].state], &r->probes[i],
+				(double)r->wall_ns / 1e9);
+	say_hints(r);
 }

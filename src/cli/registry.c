@@ -39,7 +39,7 @@ const struct cli_entry cli_entries[] = {
 
 const char *const cli_group_titles[CLI_GROUPS] = {
 	[CLI_GROUP_RECORD] = "Record",
-	[CLI_GROUP_LOOK] = "Look at runs",
+	[CLI_GROUP_LOOK] = "Inspect runs",
 	[CLI_GROUP_COMPARE] = "Compare and tune",
 	[CLI_GROUP_WATCH] = "Watch",
 	[CLI_GROUP_FLEET] = "Clusters",

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS_MAX = 64 };
+enum { KEYS_MAX = 64, MERGES_MAX = 8 };
 
 size_t config_line(const yaml_node_t *node)
 {
@@ -79,7 +79,7 @@ static int take_text(struct config_reader *r, yaml_node_t *v, const struct confi
 	char *copy = text ? arena_strdup(r->arena, text) : NULL;
 
 	if (!text)
-		return config_error(r, v, "'%s' must be a text", key->name);
+		return config_error(r, v, "'%s' must be a string", key->name);
 	if (!copy)
 		return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 	*(const char **)into = copy;
@@ -96,15 +96,38 @@ static int take_real(struct config_reader *r, yaml_node_t *v, const struct confi
 	return 0;
 }
 
+/* An explicit null is the default. */
+static bool is_null(const yaml_node_t *v)
+{
+	const char *text = config_text(v);
+
+	return text && v->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+			(strcmp(text, "null") == 0 || strcmp(text, "~") == 0);
+}
+
 static int take_whole(struct config_reader *r, yaml_node_t *v, const struct config_key *key, void *into)
 {
-	double number;
+	const char *text = config_text(v);
+	double number = 0;
+	char *end = NULL;
+	int64_t whole;
 
-	if (!config_number(v, &number) || number != round(number) || fabs(number) > 9e15)
-		return config_error(r, v, "'%s' must be a whole number", key->name);
-	if (number < (double)key->min)
+	if (is_null(v))
+		return 0;
+	errno = 0;
+	whole = text ? strtoll(text, &end, 10) : 0;
+	if (!config_number(v, &number) || errno)
+		return config_error(r, v, "'%s' must be an integer", key->name);
+	if (*end) { /* 1e6 is one too, where a double is exact */
+		whole = fabs(number) <= 9e15 ? (int64_t)number : 0;
+		if ((double)whole != number)
+			return config_error(r, v, "'%s' must be an integer", key->name);
+	}
+	if (whole < key->min)
 		return config_error(r, v, "'%s' must be at least %" PRId64, key->name, key->min);
-	*(int64_t *)into = (int64_t)number;
+	if (key->max && whole > key->max)
+		return config_error(r, v, "'%s' must be at most %" PRId64, key->name, key->max);
+	*(int64_t *)into = whole;
 	return 0;
 }
 
@@ -113,6 +136,8 @@ static int take_truth(struct config_reader *r, yaml_node_t *v, const struct conf
 	static const char *const words[] = { "false", "true", "no", "yes", "off", "on" };
 	const char *text = config_text(v);
 
+	if (is_null(v))
+		return 0;
 	for (size_t i = 0; text && i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcasecmp(text, words[i]) == 0) {
 			*(bool *)into = i % 2;
@@ -136,7 +161,7 @@ static int take_duration(struct config_reader *r, yaml_node_t *v, const struct c
 			*(int64_t *)into = (int64_t)(number * units[i].ns);
 			return 0;
 		}
-	return config_error(r, v, "'%s' must be a time with a unit, such as 30s, 500ms or 10m", key->name);
+	return config_error(r, v, "'%s' must be a duration with a unit, such as 30s, 500ms or 10m", key->name);
 }
 
 static int take_word(struct config_reader *r, yaml_node_t *v, const struct config_key *key, void *into)
@@ -154,8 +179,10 @@ static int take_word(struct config_reader *r, yaml_node_t *v, const struct confi
 		used = used < sizeof(list) ? used : sizeof(list) - 1;
 	}
 	nearest = text ? words_nearest(text, key->words) : NULL;
-	config_error(r, v, "'%s' is one of %s%s%s%s", key->name, list, text ? ", not '" : "", text ? text : "",
-			text ? "'" : "");
+	if (text)
+		config_error(r, v, "invalid %s '%s' (supported: %s)", key->name, text, list);
+	else
+		config_error(r, v, "'%s' must be one of %s", key->name, list);
 	if (nearest)
 		err_hint(r->err, "did you mean '%s'?", nearest);
 	return -EINVAL;
@@ -176,14 +203,14 @@ static int take_list(struct config_reader *r, yaml_node_t *v, const struct confi
 		return 0;
 	}
 	if (v->type != YAML_SEQUENCE_NODE)
-		return config_error(r, v, "'%s' must be a list of texts", key->name);
+		return config_error(r, v, "'%s' must be a list of strings", key->name);
 	while (config_item(r, v, n))
 		n++;
 	words = arena_alloc(r->arena, (n + 1) * sizeof(*words));
 	for (size_t i = 0; words && i < n; i++) {
 		text = config_text(config_item(r, v, i));
 		if (!text)
-			return config_error(r, config_item(r, v, i), "'%s' must be a list of texts", key->name);
+			return config_error(r, config_item(r, v, i), "'%s' must be a list of strings", key->name);
 		words[i] = arena_strdup(r->arena, text);
 	}
 	*(char ***)into = words;
@@ -214,44 +241,70 @@ static int unknown_key(struct config_reader *r, const yaml_node_t *at, const str
 	for (size_t i = 0; i < KEYS_MAX && keys[i].name; i++)
 		names[i] = keys[i].name;
 	nearest = words_nearest(name, names);
-	config_error(r, at, "%s has no key '%s'", what ? what : r->what, name);
+	config_error(r, at, "unknown key '%s' in %s", name, what ? what : r->what);
 	if (nearest)
 		err_hint(r->err, "did you mean '%s'?", nearest);
 	return -EINVAL;
 }
 
 static int take_pair(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, const struct config_key *keys,
-		const char *what, void *into, bool *is_taken)
+		const char *what, void *into, bool *is_taken, bool is_merged)
 {
 	const char *name = config_text(key);
 
 	if (!name)
-		return config_error(r, key, "a key must be a text");
+		return config_error(r, key, "a key must be a string");
 	for (size_t i = 0; keys[i].name; i++) {
 		if (strcmp(keys[i].name, name) != 0)
 			continue;
 		if (is_taken[i])
-			return config_error(r, key, "'%s' comes twice", name);
+			return is_merged ? 0 : config_error(r, key, "duplicate key '%s'", name);
 		is_taken[i] = true;
 		if (keys[i].take)
 			return keys[i].take(r, value, into);
 		return takers[keys[i].kind](r, value, &keys[i], (char *)into + keys[i].offset);
 	}
-	return unknown_key(r, key, keys, what, name);
+	/* What is merged into several mappings may have keys that only some of them know. */
+	return is_merged ? 0 : unknown_key(r, key, keys, what, name);
+}
+
+static bool is_merge(struct config_reader *r, const yaml_node_pair_t *p)
+{
+	const char *name = config_text(yaml_document_get_node(r->document, p->key));
+
+	return name && strcmp(name, "<<") == 0;
+}
+
+static int take_pairs(struct config_reader *r, yaml_node_t *map, const struct config_key *keys, const char *what,
+		void *into, bool *is_taken, int depth)
+{
+	yaml_node_pair_t *end;
+	int rc = 0;
+
+	if (map->type != YAML_MAPPING_NODE)
+		return config_error(r, map, "%s must be a mapping (key: value)", what ? what : r->what);
+	if (depth > MERGES_MAX)
+		return config_error(r, map, "too many merges (<<) within each other (maximum %d)", MERGES_MAX);
+	end = map->data.mapping.pairs.top;
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < end && rc == 0; p++)
+		if (!is_merge(r, p))
+			rc = take_pair(r, yaml_document_get_node(r->document, p->key),
+					yaml_document_get_node(r->document, p->value), keys, what, into, is_taken,
+					depth > 0);
+	/* Own keys have been read: they override merged ones. */
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < end && rc == 0; p++)
+		if (is_merge(r, p))
+			rc = take_pairs(r, yaml_document_get_node(r->document, p->value), keys, what, into, is_taken,
+					depth + 1);
+	return rc;
 }
 
 int config_take_map(struct config_reader *r, yaml_node_t *map, const struct config_key *keys, const char *what,
 		void *into)
 {
 	bool is_taken[KEYS_MAX] = { false };
-	int rc = 0;
 
-	if (map->type != YAML_MAPPING_NODE)
-		return config_error(r, map, "%s must be keys with values (key: value)", what ? what : r->what);
-	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top && rc == 0; p++)
-		rc = take_pair(r, yaml_document_get_node(r->document, p->key),
-				yaml_document_get_node(r->document, p->value), keys, what, into, is_taken);
-	return rc;
+	return take_pairs(r, map, keys, what, into, is_taken, 0);
 }
 
 int config_parse(struct config_reader *r, const char *text, size_t bytes,
@@ -266,7 +319,7 @@ int config_parse(struct config_reader *r, const char *text, size_t bytes,
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
 	if (!yaml_parser_load(&parser, &document)) {
 		rc = err_set(r->err, EINVAL, "%s:%zu: %s", r->path, parser.problem_mark.line + 1,
-				parser.problem ? parser.problem : "this is no YAML");
+				parser.problem ? parser.problem : "invalid YAML");
 	} else {
 		yaml_node_t *root = yaml_document_get_root_node(&document);
 		r->document = &document;
@@ -284,7 +337,7 @@ int config_take_environment(struct config_reader *r, yaml_node_t *map, const cha
 	size_t n = 0;
 
 	if (map->type != YAML_MAPPING_NODE)
-		return config_error(r, map, "'environment' is names and values (NAME: value)");
+		return config_error(r, map, "'environment' must be a mapping (NAME: value)");
 	list = arena_alloc(r->arena,
 			(size_t)(map->data.mapping.pairs.top - map->data.mapping.pairs.start + 1) * sizeof(*list));
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; list && p < map->data.mapping.pairs.top; p++) {
@@ -293,7 +346,7 @@ int config_take_environment(struct config_reader *r, yaml_node_t *map, const cha
 
 		if (!name || !*name || strchr(name, '=') || !value)
 			return config_error(r, yaml_document_get_node(r->document, p->key),
-					"a variable is a name and a text");
+					"invalid environment variable (expected NAME: value)");
 		list[n++] = arena_printf(r->arena, "%s=%s", name, value);
 	}
 	*words = list;

@@ -26,7 +26,7 @@ struct config_reader {
 enum config_kind {
 	CONFIG_TEXT,     /* const char * */
 	CONFIG_REAL,     /* double */
-	CONFIG_WHOLE,    /* int64_t, at least .min */
+	CONFIG_WHOLE,    /* int64_t, at least .min, at most .max (0: no maximum) */
 	CONFIG_TRUTH,    /* bool */
 	CONFIG_DURATION, /* int64_t nanoseconds: "10s", "500ms", "2m" */
 	CONFIG_WORD,     /* int: index in .words */
@@ -38,7 +38,7 @@ struct config_key {
 	const char *name;
 	enum config_kind kind;
 	size_t offset;
-	int64_t min;
+	int64_t min, max;
 	const char *const *words;
 	int (*take)(struct config_reader *r, yaml_node_t *value, void *into);
 };
@@ -55,6 +55,7 @@ int config_load(struct config_reader *r, int (*take)(struct config_reader *, yam
 
 /*
  * Store every entry of `map` into the struct, by its row; `what` names it in errors ("parameter 'x'"), NULL: r->what.
+ * The keys of a mapping that it merges (`<<: *anchor`) count where the mapping itself has none.
  */
 int config_take_map(struct config_reader *r, yaml_node_t *map, const struct config_key *keys, const char *what,
 		void *into);

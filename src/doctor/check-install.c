@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "doctor/checks.h"
-#include "doctor/command-output.h"
+#include "launch/spawn-command.h"
 #include "result/term.h"
 
 #include <dirent.h>
@@ -66,7 +66,8 @@ static const char *ask_loader(char *preload, struct buf *answer)
 	char self[] = "/proc/self/exe", trace[] = "LD_TRACE_LOADED_OBJECTS=1", warn[] = "LD_WARN=1",
 	     now[] = "LD_BIND_NOW=1";
 	char *argv[] = { self, NULL }, *env[] = { preload, trace, warn, now, NULL };
-	int rc = capture(argv, env, CAPTURE_MS, answer);
+	struct launch_command loader = { .argv = argv, .env = env, .fds = { JOB_FD_NULL } };
+	int rc = launch_output(&loader, CAPTURE_MS, answer, NULL);
 
 	return rc ? strerror(-rc) : find_trouble(answer->data);
 }
@@ -192,7 +193,8 @@ void check_python(struct doctor_result *r)
 		return;
 	}
 	char *argv[] = { path.data, option, NULL };
-	if (capture(argv, environ, PYTHON_MS, &said) || sscanf(said.data, "Python %d.%d", &major, &minor) != 2) {
+	struct launch_command python = { .argv = argv, .fds = { JOB_FD_NULL } };
+	if (launch_output(&python, PYTHON_MS, &said, NULL) || sscanf(said.data, "Python %d.%d", &major, &minor) != 2) {
 		doctor_report(r, DOCTOR_NO, "'%s --version' does not answer", path.data);
 		return;
 	}

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "doctor/setup.h"
+#include "launch/spawn-command.h"
 #include "probe/probe.h"
 
 #include <endian.h>
@@ -11,7 +12,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,16 +125,10 @@ static int group_read(const struct setup_target *t, struct buf *now, struct sond
 static int run_program(char *const *argv, struct sonde_err *err)
 {
 	static char *const env[] = { NULL };
-	int status = 0;
-	pid_t pid;
-	int rc = posix_spawn(&pid, argv[0], NULL, NULL, argv, env);
+	struct launch_command c = { .argv = argv, .env = env, .fds = { JOB_FD_OURS, JOB_FD_OURS, JOB_FD_OURS } };
+	int status = launch_run(&c, err);
 
-	if (rc)
-		return err_sys(err, rc, "cannot run '%s'", argv[0]);
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return err_sys(err, errno, "cannot wait for '%s'", argv[0]);
-	return status ? err_set(err, EIO, "'%s' failed", argv[0]) : 0;
+	return status > 0 ? err_set(err, EIO, "'%s' failed", argv[0]) : status;
 }
 
 static int group_write(const struct setup_target *t, const char *value, struct sonde_err *err)

@@ -1,5 +1,7 @@
 #include "duet/barrier.h"
 
+#include "launch/spawn-command.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void object_name(char *out, size_t size, const char *name)
@@ -96,8 +97,7 @@ void duet_barrier_release(struct duet_barrier *b)
 
 	if (b->stand_in > 0) {
 		kill(b->stand_in, SIGKILL);
-		while (waitpid(b->stand_in, NULL, 0) < 0 && errno == EINTR)
-			;
+		launch_reap(b->stand_in);
 	}
 	if (b->memory)
 		munmap(b->memory, sizeof(pthread_barrier_t));

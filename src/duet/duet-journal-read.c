@@ -207,17 +207,16 @@ static bool take_line(struct duet_journal *j, size_t number, const json_t *line)
 	return j->schedule.is_settled ? take_run(j, line) : take_schedule(j, line);
 }
 
-int duet_journal_parse(struct duet_journal *j, const char *text, size_t *whole, struct sonde_err *err)
+int duet_journal_parse(struct duet_journal *j, const struct buf *text, struct sonde_err *err)
 {
-	size_t number = 0;
+	size_t number = 0, at = 0, size;
 
-	*whole = 0;
 	j->interference = (struct duet_interference){ .steal_share = NAN, .pressure_share = NAN };
-	for (const char *end; (end = strchr(text + *whole, '\n')); *whole = (size_t)(end + 1 - text)) {
-		json_t *line = json_loadb(text + *whole, (size_t)(end - text) - *whole, 0, NULL);
-		bool is_fine = line && take_line(j, number, line);
+	for (const char *line; (line = journal_line(text, &at, &size));) {
+		json_t *object = json_loadb(line, size, 0, NULL);
+		bool is_fine = object && take_line(j, number, object);
 
-		json_decref(line);
+		json_decref(object);
 		number++;
 		if (!is_fine)
 			return err_set(err, EBADMSG, "line %zu of the journal is damaged", number);

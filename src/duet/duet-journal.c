@@ -11,26 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JOURNAL_BYTES_MAX = 1 << 30 };
-
-/* Appends one line and syncs it before the caller continues; removes a partial line on failure. */
 static int append(struct duet_journal *j, struct buf *line, struct sonde_err *err)
 {
-	off_t end = lseek(j->fd, 0, SEEK_END);
-	int rc;
+	int rc = journal_append(&j->file, line, err);
 
-	buf_addc(line, '\n');
-	if (buf_error(line))
-		return err_sys(err, ENOMEM, "cannot write the journal");
-	rc = fs_write_all(j->fd, line->data, line->len);
-	if (!rc && fdatasync(j->fd))
-		rc = -errno;
-	if (!rc)
-		return 0;
-	if (end >= 0 && ftruncate(j->fd, end))
-		rc = rc ? rc : -errno;
-	err_sys(err, -rc, "cannot write the journal '" DUET_JOURNAL_FILE "'");
-	err_hint(err, "what was measured before is in it; --resume goes on");
+	if (rc)
+		err_hint(err, "the runs before this one are in it; continue with --resume");
 	return rc;
 }
 
@@ -69,27 +55,18 @@ bool duet_journal_is(const char *dir)
 	return !buf_error(&path) && access(path.data, R_OK) == 0;
 }
 
-static int open_file(struct duet_journal *j, const char *dir, int flags, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
-
-	buf_addf(&path, "%s/" DUET_JOURNAL_FILE, dir);
-	j->fd = open(path.data, O_RDWR | O_CLOEXEC | flags, 0644);
-	if (j->fd >= 0)
-		return 0;
-	err_sys(err, errno, "cannot open '%s'", path.data);
-	if (errno == EEXIST)
-		err_hint(err, "--resume goes on with it");
-	return -errno;
-}
-
 int duet_journal_create(struct duet_journal *j, const char *dir, const struct duet_setup *setup,
 		const char *const commands[DUET_SIDES], struct sonde_err *err)
 {
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	int rc = fs_mkdir_p(dir, 0755, err);
 
-	if (!rc)
-		rc = open_file(j, dir, O_CREAT | O_EXCL, err);
+	if (rc)
+		return rc;
+	buf_addf(&path, "%s/" DUET_JOURNAL_FILE, dir);
+	rc = journal_open(&j->file, path.data, JOURNAL_NEW, 0644, NULL, err);
+	if (rc == -EEXIST)
+		err_hint(err, "continue it with --resume");
 	return rc ? rc : write_head(j, setup, commands, err);
 }
 
@@ -196,14 +173,6 @@ int duet_journal_run(struct duet_journal *j, const struct duet_run *run, struct 
 	return append(j, &line, err);
 }
 
-static int load(struct duet_journal *j, const char *path, size_t *whole, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int rc = fs_read_file(AT_FDCWD, path, JOURNAL_BYTES_MAX, &text, err);
-
-	return rc ? rc : duet_journal_parse(j, text.data, whole, err);
-}
-
 static bool is_same(const struct duet_journal *j, const struct duet_setup *setup,
 		const char *const commands[DUET_SIDES])
 {
@@ -217,35 +186,35 @@ static bool is_same(const struct duet_journal *j, const struct duet_setup *setup
 int duet_journal_resume(struct duet_journal *j, const char *dir, const struct duet_setup *setup,
 		const char *const commands[DUET_SIDES], struct sonde_err *err)
 {
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	size_t whole = 0;
+	CLEANUP(buf_release) struct buf path = BUF_INIT, text = BUF_INIT;
 	int rc;
 
 	buf_addf(&path, "%s/" DUET_JOURNAL_FILE, dir);
 	if (access(path.data, F_OK))
 		return duet_journal_create(j, dir, setup, commands, err);
-	rc = open_file(j, dir, 0, err);
-	if (!rc)
-		rc = load(j, path.data, &whole, err);
+	rc = journal_open(&j->file, path.data, 0, 0644, &text, err);
+	if (rc)
+		return rc;
+	rc = duet_journal_parse(j, &text, err);
 	if (!rc && !is_same(j, setup, commands))
 		rc = err_set(err, EINVAL,
 				"the journal is of another comparison: other commands, iterations or another metric");
-	if (!rc && ftruncate(j->fd, (off_t)whole))
-		rc = err_sys(err, errno, "cannot go on with '%s'", path.data);
 	if (rc)
 		err_prefix(err, "%s", path.data);
-	return rc;
+	return rc ? rc : journal_trim(&j->file, err);
 }
 
 int duet_journal_read(struct duet_journal *j, const char *dir, struct sonde_err *err)
 {
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	size_t whole;
+	CLEANUP(buf_release) struct buf path = BUF_INIT, text = BUF_INIT;
 	int rc;
 
 	buf_addf(&path, "%s/" DUET_JOURNAL_FILE, dir);
-	rc = load(j, path.data, &whole, err);
-	if (rc && rc != -ENOENT)
+	rc = fs_read_file(AT_FDCWD, path.data, JOURNAL_BYTES_MAX, &text, err);
+	if (rc)
+		return rc;
+	rc = duet_journal_parse(j, &text, err);
+	if (rc)
 		err_prefix(err, "%s", path.data);
 	return rc;
 }
@@ -260,7 +229,6 @@ void duet_journal_release(struct duet_journal *j)
 	free(j->counter);
 	free(j->machine);
 	free(j->repeat);
-	if (j->fd >= 0)
-		close(j->fd);
+	journal_close(&j->file);
 	*j = (struct duet_journal)DUET_JOURNAL_INIT;
 }

@@ -4,19 +4,19 @@
  *
  * `DIR/runs.jsonl`: the first line has the commands, options and seed; the second the schedule and the result of A
  * against itself; each further line is a finished run; the last one, if it finished, the end and its circumstances.
- * An incomplete last line is dropped. doc/format.md has the fields.
+ * An incomplete last line is ignored (base/journal.h). doc/format.md has the fields.
  */
 #ifndef SONDE_DUET_DUET_JOURNAL_H
 #define SONDE_DUET_DUET_JOURNAL_H
 
-#include "base/buf.h"
+#include "base/journal.h"
 #include "duet/compare.h"
 #include "duet/interference.h"
 
 #define DUET_JOURNAL_FILE "runs.jsonl"
 
 struct duet_journal {
-	int fd;
+	struct journal file;
 	/* contents */
 	struct duet_setup setup; /* metric, direction, margin, level, seed, kind of iterations, priority */
 	char *commands[DUET_SIDES];
@@ -36,21 +36,22 @@ struct duet_journal {
 	double seconds;
 };
 
-#define DUET_JOURNAL_INIT { .fd = -1 }
+#define DUET_JOURNAL_INIT { .file = JOURNAL_INIT }
 
 /* Does this directory have a journal? */
 bool duet_journal_is(const char *dir);
 /* Creates a journal and its directory; -EEXIST if it has one already. */
 int duet_journal_create(struct duet_journal *j, const char *dir, const struct duet_setup *setup,
 		const char *const commands[DUET_SIDES], struct sonde_err *err);
-/* Reads a journal and prepares to append. -EINVAL if it compares other commands or another metric. */
+/* Reads a journal and prepares to append, or creates it. -EINVAL if it compares other commands or another metric. */
 int duet_journal_resume(struct duet_journal *j, const char *dir, const struct duet_setup *setup,
 		const char *const commands[DUET_SIDES], struct sonde_err *err);
 /* Reads a journal, which may still grow. -ENOENT if there is none. */
 int duet_journal_read(struct duet_journal *j, const char *dir, struct sonde_err *err);
-/* Parses the text of a journal file: *whole is the size of its complete lines. */
-int duet_journal_parse(struct duet_journal *j, const char *text, size_t *whole, struct sonde_err *err);
+/* Parses the text of a journal file. */
+int duet_journal_parse(struct duet_journal *j, const struct buf *text, struct sonde_err *err);
 
+/* Each returns when its line is on disk; a journal that was not opened ignores it. */
 int duet_journal_schedule(struct duet_journal *j, const struct duet_result *so_far, const char *repeat,
 		struct sonde_err *err);
 int duet_journal_run(struct duet_journal *j, const struct duet_run *run, struct sonde_err *err);

@@ -3,7 +3,7 @@
 
 #include "duet/explain.h"
 #include "duet/measurements.h"
-#include "stats/holm.h"
+#include "stats/verdict.h"
 
 #include <errno.h>
 #include <math.h>

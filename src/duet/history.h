@@ -3,7 +3,7 @@
 #define SONDE_DUET_HISTORY_H
 
 #include "duet/duet-report.h"
-#include "stats/changepoint.h"
+#include "stats/series.h"
 
 struct duet_point {
 	const char *at, *label, *verdict; /* at: UTC, ISO 8601 */

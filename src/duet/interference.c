@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/procfs.h"
 #include "duet/run-commands.h"
 
 #include <fcntl.h>
@@ -12,37 +13,29 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-enum { TEXT_MAX = 1 << 20, STEAL_FIELD = 7, FIELDS = 8 };
+enum { TEXT_MAX = 1 << 20, LINE_BYTES = 512, STEAL_COLUMN = 7 };
 
-/* The first line of /proc/stat: user nice system idle iowait irq softirq steal, in ticks. */
+/* The sum of all CPUs: user nice system idle iowait irq softirq steal, in ticks. */
 static void read_ticks(double *steal, double *total)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	double ticks[FIELDS];
+	char text[LINE_BYTES];
+	uint64_t ticks = 0;
 
-	*steal = *total = NAN;
-	if (fs_read_file(AT_FDCWD, "/proc/stat", TEXT_MAX, &text, NULL))
-		return;
-	if (sscanf(text.data, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &ticks[0], &ticks[1], &ticks[2], &ticks[3],
-			    &ticks[4], &ticks[5], &ticks[6], &ticks[7]) != FIELDS)
-		return;
-	*steal = ticks[STEAL_FIELD];
+	proc_read(AT_FDCWD, "/proc/stat", text, sizeof(text));
 	*total = 0;
-	for (size_t i = 0; i < FIELDS; i++)
-		*total += ticks[i];
+	for (unsigned i = 0; i <= STEAL_COLUMN; i++)
+		*total += proc_number(text, "cpu", i, &ticks) ? (double)ticks : NAN;
+	*steal = isnan(*total) ? NAN : (double)ticks;
 }
 
-/* "some avg10=... total=123" in microseconds */
+/* "some avg10=... avg60=... avg300=... total=123" in microseconds */
 static double read_pressure(void)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *total;
-	double us;
+	char text[LINE_BYTES];
+	uint64_t us;
 
-	if (fs_read_file(AT_FDCWD, "/proc/pressure/cpu", TEXT_MAX, &text, NULL))
-		return NAN;
-	total = strstr(text.data, "total=");
-	return total && sscanf(total, "total=%lf", &us) == 1 ? us : NAN;
+	proc_read(AT_FDCWD, "/proc/pressure/cpu", text, sizeof(text));
+	return proc_number(text, "some", 3, &us) ? (double)us : NAN;
 }
 
 /* Appends the value of the first line with this key. */

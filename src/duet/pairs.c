@@ -2,7 +2,7 @@
 
 #include "stats/interval.h"
 #include "stats/overlap.h"
-#include "stats/warmup.h"
+#include "stats/series.h"
 
 #include <errno.h>
 #include <math.h>

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "duet/duet.h"
-#include "stats/runs.h"
+#include "stats/effect.h"
 
 struct duet_pairing {
 	enum duet_metric metric;

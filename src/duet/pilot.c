@@ -10,8 +10,7 @@
  */
 #include "duet/compare-private.h"
 #include "stats/dist.h"
-#include "stats/robust-scale.h"
-#include "stats/sorting.h"
+#include "stats/summary.h"
 
 #include <math.h>
 
@@ -98,9 +97,7 @@ static void locate(struct duet_pairs *pairs, double *locations)
 	for (size_t run = 0; run < pairs->runs; run++) {
 		size_t first = pairs->first[run], n = pairs->first[run + 1] - first;
 
-		locations[run] = n
-				? stats_run_location(pairs->x + first, pairs->weight + first, n, STATS_HODGES_LEHMANN)
-				: NAN;
+		locations[run] = n ? stats_run_location(pairs->x + first, pairs->weight + first, n) : NAN;
 	}
 }
 

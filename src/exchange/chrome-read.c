@@ -18,7 +18,7 @@ static int64_t int_of(struct chrome_reader *r, const struct pfw_field *f)
 
 	if (f && pfw_field_int(f, &v))
 		return v;
-	if (!f || f->kind != PFW_STRING || !f->bytes)
+	if (!f || f->kind != JSONSCAN_STRING || !f->bytes)
 		return STORE_NULL;
 	/* Some tracers name processes and threads: the name is mapped to a number. */
 	v = foreign_string(r->f, f->value, f->bytes);
@@ -29,7 +29,7 @@ int64_t chrome_time_of(const struct pfw_field *f)
 {
 	int64_t ns;
 
-	return f && (f->kind == PFW_INTEGER || f->kind == PFW_REAL || f->kind == PFW_STRING) &&
+	return f && (f->kind == JSONSCAN_INTEGER || f->kind == JSONSCAN_REAL || f->kind == JSONSCAN_STRING) &&
 					pfw_parse_scaled(f->value, f->bytes, 1000, &ns)
 			? ns
 			: STORE_NULL;
@@ -120,7 +120,7 @@ static void take_mark(struct chrome_reader *r)
 
 static bool read_real(struct chrome_reader *r, const struct pfw_field *f, double *v)
 {
-	if (f->kind != PFW_INTEGER && f->kind != PFW_REAL)
+	if (f->kind != JSONSCAN_INTEGER && f->kind != JSONSCAN_REAL)
 		return false;
 	buf_reset(&r->text);
 	buf_add(&r->text, f->value, f->bytes);
@@ -204,7 +204,7 @@ static const struct {
 static void take_record(struct chrome_reader *r)
 {
 	const struct pfw_field *ph = pfw_line_get(&r->line, PFW_KEY_ph);
-	char phase = ph && ph->kind == PFW_STRING && ph->bytes == 1 ? ph->value[0] : '\0';
+	char phase = ph && ph->kind == JSONSCAN_STRING && ph->bytes == 1 ? ph->value[0] : '\0';
 
 	r->pid = int_of(r, pfw_line_get(&r->line, PFW_KEY_pid));
 	r->tid = int_of(r, pfw_line_get(&r->line, PFW_KEY_tid));
@@ -235,7 +235,7 @@ static int take_event(void *arg, char *text, size_t n)
 	if (kind == PFW_LINE_RECORD)
 		take_record(r);
 	else
-		foreign_lost(r->f, r->line.reason ? r->line.reason : "it is no event", r->line.where, text, n);
+		foreign_lost(r->f, r->line.reason ? r->line.reason : "not an event", r->line.where, text, n);
 	return 0;
 }
 
@@ -253,7 +253,7 @@ int chrome_read(struct foreign *f)
 		chrome_end_spans(&r);
 	f->counts->too_long += r.split.too_long;
 	if (rc == 0 && !r.split.has_array)
-		foreign_lost(f, "there is no array of events in it", 0, "", 0);
+		foreign_lost(f, "no array of events found", 0, "", 0);
 	chrome_release_spans(&r);
 	chrome_split_release(&r.split);
 	pfw_line_release(&r.line);

@@ -18,8 +18,8 @@
 #include "exchange/chrome-read.h"
 #include "exchange/exchange.h"
 #include "exchange/nest.h"
-#include "exchange/timeline.h"
 #include "model/dimensions.h"
+#include "model/timeline.h"
 
 #include <math.h>
 #include <string.h>
@@ -221,7 +221,7 @@ static int write_events(struct chrome *c, const struct exchange_options *options
 	struct timeline t;
 	enum store_table_id table;
 	const int64_t *row;
-	int rc = timeline_open(&t, c->run, options, err);
+	int rc = timeline_open(&t, c->run, &options->range, err);
 
 	if (rc < 0)
 		return rc;
@@ -348,7 +348,7 @@ static int write_run(struct model_run *run, FILE *out, const struct exchange_opt
 const struct exchange_format exchange_chrome = {
 	.name = "chrome",
 	.extension = ".json",
-	.what = "The Trace Event format of Chrome, for Perfetto (https://ui.perfetto.dev) and others.",
+	.what = "Chrome Trace Event format, for Perfetto (https://ui.perfetto.dev) and others.",
 	.write = write_run,
 	.is_mine = chrome_is_mine,
 	.read = chrome_read,

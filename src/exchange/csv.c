@@ -54,12 +54,9 @@ static void put_cell(struct csv *c, struct model_run *run, const struct store_sc
 static int put_rows(struct csv *c, struct model_run *run, const struct exchange_options *options, struct sonde_err *err)
 {
 	const struct store_schema *schema = store_schemas[options->table];
-	struct model_rows_opts opts = { .has_range = options->has_range,
-		.from_ns = options->from_ns,
-		.to_ns = options->to_ns };
 	struct model_rows *rows;
 	const void *row;
-	int rc = model_rows_open(&rows, model_table(run, options->table), &opts, err);
+	int rc = model_rows_open(&rows, model_table(run, options->table), &options->range, err);
 
 	if (rc < 0)
 		return rc;

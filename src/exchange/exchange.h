@@ -10,6 +10,7 @@
 #define SONDE_EXCHANGE_EXCHANGE_H
 
 #include "base/err.h"
+#include "model/rows.h"
 #include "model/run-model.h"
 
 #include <stdbool.h>
@@ -17,10 +18,8 @@
 #include <stdio.h>
 
 struct exchange_options {
-	bool has_range; /* only events that start in [from_ns, to_ns) */
-	int64_t from_ns;
-	int64_t to_ns;
-	enum store_table_id table; /* for formats that hold one table */
+	struct model_rows_opts range; /* only events that start in it */
+	enum store_table_id table;    /* for formats that hold one table */
 };
 
 struct foreign; /* import-reader.h */

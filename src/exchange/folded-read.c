@@ -1,7 +1,7 @@
 #include "exchange/folded-read.h"
 
 #include "exchange/import-reader.h"
-#include "pfw/json-scan.h"
+#include "pfw/json-values.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -106,7 +106,7 @@ int folded_read(struct foreign *f)
 		if (parse(&l, line, n))
 			add_line(f, &l, f->unit_ns, &total);
 		else
-			foreign_lost(f, "it is no stack with a number behind it", 0, line, n);
+			foreign_lost(f, "expected a stack and a count", 0, line, n);
 	}
 	return 0;
 }

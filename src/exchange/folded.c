@@ -108,7 +108,7 @@ static int write_folded(struct model_run *run, FILE *out, const struct exchange_
 const struct exchange_format exchange_folded = {
 	.name = "folded",
 	.extension = ".folded",
-	.what = "Samples by stack, a line each, for flame graph tools.",
+	.what = "Folded stacks, one per line, for flame graph tools.",
 	.write = write_folded,
 	.is_mine = folded_is_mine,
 	.read = folded_read,

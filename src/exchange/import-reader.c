@@ -301,7 +301,7 @@ static int read_input(struct foreign *f, struct pfw_input *in)
 	f->path = in->path;
 	f->line = 0;
 	if (rc == 0)
-		rc = f->im->format->read(f);
+		rc = f->format->read(f);
 	else
 		rc = rc == -ENOMEM ? rc : 0; /* read errors are reported at the end */
 	f->im->pool.all_bytes += in->bytes;
@@ -335,11 +335,12 @@ static int read_inputs(struct foreign *f)
 	return rc;
 }
 
-int foreign_read_all(struct pfw_import *im, struct sonde_err *err)
+int foreign_read_all(struct pfw_import *im, const struct exchange_format *format, struct sonde_err *err)
 {
 	CLEANUP(cleanup_free) struct pfw_cache *cache = malloc(sizeof(*cache));
 	struct foreign_stacks stacks;
 	struct foreign f = { .im = im,
+		.format = format,
 		.counts = &im->pool.counts,
 		.dims = &im->dims,
 		.cache = cache,

@@ -32,6 +32,7 @@ struct foreign {
 	int64_t source_number; /* index of the file, from 0 */
 	/* private */
 	struct pfw_import *im;
+	const struct exchange_format *format;
 	struct pfw_part *part;
 	struct foreign_feed *feed;
 };
@@ -63,6 +64,6 @@ void foreign_thread_name(struct foreign *f, struct pfw_process *p, int64_t tid, 
 /* Detects the format of a file by its content; NULL if unknown or unreadable. */
 const struct exchange_format *foreign_recognise(const char *path);
 /* Reads all inputs of an import. 0 or -errno. */
-int foreign_read_all(struct pfw_import *im, struct sonde_err *err);
+int foreign_read_all(struct pfw_import *im, const struct exchange_format *format, struct sonde_err *err);
 
 #endif

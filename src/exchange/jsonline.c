@@ -1,7 +1,7 @@
 #include "exchange/jsonline.h"
 
 #include "base/json.h"
-#include "model/jsontext.h"
+#include "base/jsonscan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,7 +158,7 @@ void jsonline_str(struct jsonline *l, const char *text)
 
 void jsonline_object(struct jsonline *l, const struct store_text *text)
 {
-	if (text && text->data && model_is_json_object(text))
+	if (text && text->data && jsonscan_is_object(text->data, text->bytes))
 		jsonline_json(l, text->data, text->bytes);
 	else
 		jsonline_text(l, text);
@@ -180,7 +180,7 @@ static struct store_text inside(const struct store_text *object)
 
 bool jsonline_members(struct jsonline *l, const struct store_text *text, const char *before)
 {
-	bool is_object = text && text->data && model_is_json_object(text);
+	bool is_object = text && text->data && jsonscan_is_object(text->data, text->bytes);
 	struct store_text members = is_object ? inside(text) : (struct store_text){ .data = NULL };
 
 	if (!text || !text->data || (is_object && !members.bytes))

@@ -116,7 +116,7 @@ static void read_classic(struct pcap_reader *r, bool is_ns)
 	uint8_t head[20];
 
 	if (foreign_read(r->f, head, sizeof(head)) != sizeof(head)) {
-		lose(r, "the file ends in its head");
+		lose(r, "unexpected end of the file header");
 		return;
 	}
 	in.link = get32(r, head + 16) & 0xfffffff; /* the upper bits describe the frame check sequence */
@@ -128,7 +128,7 @@ static void read_classic(struct pcap_reader *r, bool is_ns)
 			return;
 		n = got == 16 ? get32(r, head + 8) : 0;
 		if (got != 16 || !read_bytes(r, n)) {
-			lose(r, "the file ends inside a packet");
+			lose(r, "unexpected end of file in a packet");
 			return;
 		}
 		take_packet(r, &in, (int64_t)get32(r, head) * NS + (int64_t)get32(r, head + 4) * (is_ns ? 1 : 1000),
@@ -166,7 +166,7 @@ static void take_interface(struct pcap_reader *r, size_t n)
 	struct interface *in = &r->interfaces[r->interface_count];
 
 	if (n < 8 || r->interface_count == INTERFACES_MAX) {
-		lose(r, "there is no room for another interface");
+		lose(r, "too many interfaces");
 		return;
 	}
 	*in = (struct interface){ .link = get16(r, r->bytes), .name = STORE_NULL, .units_per_second = 1000000 };
@@ -187,7 +187,7 @@ static void take_enhanced(struct pcap_reader *r, size_t n, bool is_old)
 	uint32_t bytes = n < 20 ? 0 : get32(r, r->bytes + 12);
 
 	if (number >= r->interface_count) {
-		lose(r, "the packet is of no interface");
+		lose(r, "packet of an unknown interface");
 		return;
 	}
 	r->last_ns = time_of(&r->interfaces[number], (uint64_t)get32(r, r->bytes + 4) << 32 | get32(r, r->bytes + 8));
@@ -199,7 +199,7 @@ static void take_enhanced(struct pcap_reader *r, size_t n, bool is_old)
 static void take_simple(struct pcap_reader *r, size_t n)
 {
 	if (n < 4 || r->interface_count == 0)
-		lose(r, "the packet is of no interface");
+		lose(r, "packet of an unknown interface");
 	else
 		take_packet(r, &r->interfaces[0], r->last_ns, r->bytes + 4, n - 4, get32(r, r->bytes));
 }
@@ -256,7 +256,7 @@ static void read_blocks(struct pcap_reader *r)
 		type = get32(r, head);
 		is_good = got == sizeof(head) && (type == BLOCK_SECTION ? take_section(r) : take_block(r, type));
 	}
-	lose(r, "the file ends inside a block, or is damaged there");
+	lose(r, "truncated or damaged block");
 }
 
 static const struct {
@@ -296,7 +296,7 @@ static int read_capture(struct foreign *f)
 		}
 	}
 	if (!is_known)
-		lose(r, "it does not begin like a capture");
+		lose(r, "not a packet capture");
 	pcap_flows_finish(&r->flows);
 	free(r);
 	return 0;
@@ -318,7 +318,7 @@ static bool is_mine(const char *head, size_t n)
 const struct exchange_format exchange_pcap = {
 	.name = "pcap",
 	.extension = ".pcap",
-	.what = "Captures of packets, pcap and pcapng.",
+	.what = "Packet captures, pcap and pcapng.",
 	.is_mine = is_mine,
 	.read = read_capture,
 };

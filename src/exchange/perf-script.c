@@ -10,7 +10,7 @@
  * the module of its caller. Source lines (-F srcline) are skipped: a run does not store them.
  */
 #include "exchange/import-reader.h"
-#include "pfw/json-scan.h"
+#include "pfw/json-values.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -335,7 +335,7 @@ static void take_line(struct perf_reader *r, const char *line, size_t n)
 		end_sample(r);
 		begin_sample(r, &h);
 	} else {
-		foreign_lost(r->f, "it is neither the head of a sample nor a frame", 0, line, n);
+		foreign_lost(r->f, "neither a sample header nor a frame", 0, line, n);
 	}
 }
 
@@ -381,7 +381,7 @@ static bool is_mine(const char *head, size_t n)
 const struct exchange_format exchange_perf = {
 	.name = "perf",
 	.extension = ".perf",
-	.what = "The text of perf script.",
+	.what = "Output of perf script.",
 	.is_mine = is_mine,
 	.read = read_lines,
 };

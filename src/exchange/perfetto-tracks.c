@@ -318,7 +318,7 @@ static uint64_t lane_track(struct perfetto *p, uint64_t thread, int64_t lane)
 		return number;
 	proto_uint(&track, TRACK_UUID, number);
 	proto_uint(&track, TRACK_PARENT, thread);
-	proto_str(&track, TRACK_NAME, "spans that cross others");
+	proto_str(&track, TRACK_NAME, "overlapping spans");
 	describe(p, &track);
 	buf_release(&track);
 	return number;

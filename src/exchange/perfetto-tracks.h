@@ -2,7 +2,7 @@
  * perfetto-tracks: the tracks of a Perfetto trace, and its interned names. Private to perfetto*.c.
  *
  * A packet describes each track before its first event; likewise each name, which events then refer to by number.
- * Tracks are processes, their threads, counters, and additional lanes of a thread for spans that cross others.
+ * Tracks are processes, their threads, counters, and additional lanes of a thread for overlapping spans.
  */
 #ifndef SONDE_EXCHANGE_PERFETTO_TRACKS_H
 #define SONDE_EXCHANGE_PERFETTO_TRACKS_H

@@ -12,12 +12,12 @@
  * Times are the run's nanoseconds; a clock snapshot maps them to wall-clock time. The end of a slice directly follows
  * its begin, out of time order: readers sort by time, and events of the same time keep their order.
  */
+#include "base/jsonscan.h"
 #include "exchange/exchange.h"
 #include "exchange/perfetto-tracks.h"
 #include "exchange/proto.h"
-#include "exchange/timeline.h"
 #include "model/dimensions.h"
-#include "model/jsontext.h"
+#include "model/timeline.h"
 
 #include <errno.h>
 #include <math.h>
@@ -101,7 +101,8 @@ static void arg_object(struct perfetto *p, const struct store_text *text)
 	if (!text)
 		return;
 	start_arg(p, "args");
-	proto_text(&p->inner, model_is_json_object(text) ? ARGUMENT_JSON : ARGUMENT_STRING, text->data, text->bytes);
+	proto_text(&p->inner, jsonscan_is_object(text->data, text->bytes) ? ARGUMENT_JSON : ARGUMENT_STRING, text->data,
+			text->bytes);
 	end_arg(p);
 }
 
@@ -279,7 +280,7 @@ static int write_events(struct perfetto *p, const struct exchange_options *optio
 	struct timeline t;
 	enum store_table_id table;
 	const int64_t *row;
-	int rc = timeline_open(&t, p->run, options, err);
+	int rc = timeline_open(&t, p->run, &options->range, err);
 
 	if (rc < 0)
 		return rc;
@@ -319,9 +320,9 @@ static void write_command(struct perfetto *p, const int64_t *row)
 
 static int write_commands(struct perfetto *p, const struct exchange_options *options, struct sonde_err *err)
 {
-	struct model_rows_opts opts = { .has_range = options->has_range,
-		.from_ns = options->from_ns,
-		.to_ns = options->to_ns,
+	struct model_rows_opts opts = { .has_range = options->range.has_range,
+		.from_ns = options->range.from_ns,
+		.to_ns = options->range.to_ns,
 		.is_longest_first = true };
 	struct model_rows *rows;
 	const void *row;
@@ -389,6 +390,6 @@ static int write_run(struct model_run *run, FILE *out, const struct exchange_opt
 const struct exchange_format exchange_perfetto = {
 	.name = "perfetto",
 	.extension = ".pftrace",
-	.what = "Perfetto's trace (https://ui.perfetto.dev), smaller than chrome.",
+	.what = "Perfetto trace (https://ui.perfetto.dev), smaller than chrome.",
 	.write = write_run,
 };

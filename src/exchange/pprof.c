@@ -258,7 +258,7 @@ static int put_profile(struct pprof *p, FILE *out, struct sonde_err *err)
 
 	make_profile(p);
 	if (p->is_failed || buf_error(&p->body) || pfw_gzip_deflate(&packed, p->body.data, p->body.len) < 0)
-		return err_sys(err, ENOMEM, "cannot make the profile");
+		return err_sys(err, ENOMEM, "cannot create the profile");
 	if (fwrite(packed.data, 1, packed.len, out) != packed.len)
 		return err_sys(err, errno, "cannot write the profile");
 	return 0;
@@ -292,7 +292,7 @@ static int write_profile(struct pprof *p, struct model_run *run, FILE *out, cons
 static int write_run(struct model_run *run, FILE *out, const struct exchange_options *options, struct sonde_err *err)
 {
 	struct pprof *p = calloc(1, sizeof(*p));
-	int rc = p ? write_profile(p, run, out, options, err) : err_sys(err, ENOMEM, "cannot make the profile");
+	int rc = p ? write_profile(p, run, out, options, err) : err_sys(err, ENOMEM, "cannot create the profile");
 
 	free(p);
 	return rc;
@@ -301,7 +301,7 @@ static int write_run(struct model_run *run, FILE *out, const struct exchange_opt
 const struct exchange_format exchange_pprof = {
 	.name = "pprof",
 	.extension = ".pb.gz",
-	.what = "Samples by stack as pprof reads them.",
+	.what = "Samples by stack, for pprof.",
 	.is_packed = true,
 	.write = write_run,
 };

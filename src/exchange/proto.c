@@ -1,7 +1,7 @@
 /* Protocol Buffers encoder; see https://protobuf.dev/programming-guides/encoding/. */
 #include "exchange/proto.h"
 
-#include "base/json.h"
+#include "base/jsonscan.h"
 
 #include <string.h>
 
@@ -67,7 +67,7 @@ static size_t clean_bytes(const char *text, size_t n)
 	size_t i = 0, len = 1;
 
 	for (; i < n && len; i += len)
-		len = json_utf8_length((const unsigned char *)text + i, n - i);
+		len = jsonscan_utf8((const unsigned char *)text + i, n - i);
 	return i;
 }
 

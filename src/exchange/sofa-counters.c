@@ -258,9 +258,6 @@ static int count_rows(struct counting *k, struct model_rows *rows, struct sonde_
 
 static int write_kind(const struct sofa *s, const struct kind *kind, struct sonde_err *err)
 {
-	struct model_rows_opts opts = { .has_range = s->options->has_range,
-		.from_ns = s->options->from_ns,
-		.to_ns = s->options->to_ns };
 	struct csv csv;
 	struct counting k = { .kind = kind, .csv = &csv, .sofa = s };
 	struct model_rows *rows;
@@ -268,7 +265,7 @@ static int write_kind(const struct sofa *s, const struct kind *kind, struct sond
 
 	if (rc < 0)
 		return rc;
-	rc = model_rows_open(&rows, model_table(s->run, STORE_TABLE_COUNTER), &opts, err);
+	rc = model_rows_open(&rows, model_table(s->run, STORE_TABLE_COUNTER), &s->options->range, err);
 	if (rc == 0) {
 		rc = count_rows(&k, rows, err);
 		model_rows_free(rows);

@@ -184,16 +184,13 @@ static int write_events(struct sofa_events *e, const char *name, enum store_tabl
 		void (*put)(struct sofa_events *e, const void *row), struct sonde_err *err)
 {
 	const struct exchange_options *options = e->sofa->options;
-	struct model_rows_opts opts = { .has_range = options->has_range,
-		.from_ns = options->from_ns,
-		.to_ns = options->to_ns };
 	struct model_rows *rows;
 	const void *row;
 	int rc = sofa_open(e->sofa, &e->csv, name, err), close_rc;
 
 	if (rc < 0)
 		return rc;
-	rc = model_rows_open(&rows, model_table(e->sofa->run, table), &opts, err);
+	rc = model_rows_open(&rows, model_table(e->sofa->run, table), &options->range, err);
 	if (rc == 0) {
 		while ((rc = model_rows_next(rows, &row, err)) == 0 && row && !e->csv.error)
 			put(e, row);
@@ -346,6 +343,6 @@ static int write_files(struct model_run *run, int dirfd, const struct exchange_o
 const struct exchange_format exchange_sofa = {
 	.name = "sofa",
 	.extension = NULL,
-	.what = "SOFA's CSV files, in a directory.",
+	.what = "SOFA CSV files, in a directory.",
 	.write_files = write_files,
 };

@@ -239,8 +239,8 @@ static void write_all(struct speedscope *s)
 static int tell(int rc, struct sonde_err *err)
 {
 	if (rc == -EFBIG) {
-		err_set(err, EFBIG, "there are more than %zu samples", SAMPLES_MAX);
-		err_hint(err, "--from and --until choose a part of the run");
+		err_set(err, EFBIG, "too many samples (maximum %zu)", SAMPLES_MAX);
+		err_hint(err, "use --from and --until to select a part of the run");
 		return rc;
 	}
 	return rc < 0 ? err_sys(err, -rc, "cannot write the profile") : 0;
@@ -273,6 +273,6 @@ static int write_run(struct model_run *run, FILE *out, const struct exchange_opt
 const struct exchange_format exchange_speedscope = {
 	.name = "speedscope",
 	.extension = ".speedscope.json",
-	.what = "Samples of each thread in the order of their time, for https://www.speedscope.app.",
+	.what = "Samples of each thread in time order, for https://www.speedscope.app.",
 	.write = write_run,
 };

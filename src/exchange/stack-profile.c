@@ -61,7 +61,9 @@ static int64_t exe_of(const struct model_run *run, int64_t process)
 
 static bool is_wanted(struct profile *p, const struct store_sample *row)
 {
-	if (p->options->has_range && (row->ts_ns < p->options->from_ns || row->ts_ns >= p->options->to_ns))
+	const struct model_rows_opts *range = &p->options->range;
+
+	if (range->has_range && (row->ts_ns < range->from_ns || row->ts_ns >= range->to_ns))
 		return false;
 	const char *event = p->event == STORE_NULL ? model_cname(p->run, row->event) : NULL;
 

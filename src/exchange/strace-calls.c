@@ -7,14 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls/calls-syscalls.h"
-#define SYSNAME SYSCALL
 #define SYSCALL(kernel_name, name, letters, effect) { #kernel_name, letters, SYSCALL_##effect },
+#define SYSNAME SYSCALL
 static const struct {
 	const char *name, *letters;
 	enum syscall_effect effect;
 } rows[] = {
-#include "calls/calls.def"
+#include "calls/calls-each.h"
 };
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
 

@@ -1,6 +1,6 @@
 #include "exchange/strace-line.h"
 
-#include "pfw/json-scan.h"
+#include "pfw/json-values.h"
 #include "store/schema.h"
 
 #include <ctype.h>
@@ -91,7 +91,7 @@ static void take_end(struct strace_line *l, const char *text, const char *at, co
 		l->kind = STRACE_TALK;
 		return;
 	}
-	fail(l, text, at, "it does not say how the process ended");
+	fail(l, text, at, "unknown process exit");
 }
 
 static void take_call(struct strace_line *l, const char *text, const char *at, const char *end)
@@ -102,7 +102,7 @@ static void take_call(struct strace_line *l, const char *text, const char *at, c
 	while (to < end && is_word(*to))
 		to++;
 	if (to == at || to == end || *to != '(') {
-		fail(l, text, at, "there is no call, signal or exit");
+		fail(l, text, at, "expected a call, signal or exit");
 		return;
 	}
 	l->name = (struct strace_text){ at, (size_t)(to - at) };
@@ -123,7 +123,7 @@ static void take_rest(struct strace_line *l, const char *text, const char *at, c
 		to++;
 	behind = memchr(to, '>', (size_t)(end - to));
 	if (to == from || !starts(to, end, " resumed") || !behind) {
-		fail(l, text, at, "it does not say what is resumed");
+		fail(l, text, at, "expected the name of the resumed call");
 		return;
 	}
 	l->kind = STRACE_RESUMED;
@@ -143,7 +143,7 @@ void strace_line_parse(struct strace_line *l, const char *text, size_t n)
 	at = take_thread(l, at, end);
 	next = take_time(l, at, end);
 	if (!next) {
-		fail(l, text, at, "there is no time in seconds (strace -ttt)");
+		fail(l, text, at, "expected a time in seconds (strace -ttt)");
 	} else if (starts(next, end, "+++ ")) {
 		take_end(l, text, next + 4, end);
 	} else if (starts(next, end, "--- ")) {

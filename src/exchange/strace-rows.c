@@ -5,7 +5,7 @@
 #include "exchange/strace-calls.h"
 #include "exchange/strace-private.h"
 #include "model/path-join.h"
-#include "pfw/json-scan.h"
+#include "pfw/json-values.h"
 #include "pfw/pfw-category.h"
 
 #include <signal.h>
@@ -137,7 +137,7 @@ static void follow(struct strace_reader *r, int64_t pid, const struct strace_sha
 		know_file(r, pid, c->ret, c->what.at ? foreign_string(r->f, c->what.at, c->what.n) : path);
 	else if (shape->effect == SYSCALL_CLOSES)
 		know_file(r, pid, number_of(c, 0), STORE_NULL);
-	else if (shape->effect == SYSCALL_DUPS || is_fcntl_dup)
+	else if (shape->effect == SYSCALL_DUPS || shape->effect == SYSCALL_DUPS_TO || is_fcntl_dup)
 		know_file(r, pid, c->ret, path);
 }
 

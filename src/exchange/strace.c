@@ -6,7 +6,7 @@
  * tracked from open to close; -y takes precedence. Relative paths stay relative unless -y names the directory.
  */
 #include "exchange/strace-private.h"
-#include "pfw/json-scan.h"
+#include "pfw/json-values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +121,7 @@ static void take_line(struct strace_reader *r, const char *text, size_t n, int64
 	else
 		foreign_lost(r->f, l.reason, l.where, text, n);
 	if (!is_whole)
-		foreign_lost(r->f, "the arguments of the call have no end", 0, text, n);
+		foreign_lost(r->f, "unterminated arguments", 0, text, n);
 }
 
 /* strace -ff writes one file per thread; the file name ends in the tid. */
@@ -178,7 +178,7 @@ static bool is_mine(const char *head, size_t n)
 const struct exchange_format exchange_strace = {
 	.name = "strace",
 	.extension = ".strace",
-	.what = "The text of strace -f -ttt -T.",
+	.what = "Output of strace -f -ttt -T.",
 	.is_mine = is_mine,
 	.read = read_lines,
 };

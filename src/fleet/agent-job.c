@@ -1,10 +1,10 @@
-#include "fleet/agent-private.h"
+#include "fleet/agent.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "fleet/fleet-knobs.h"
-#include "fleet/outbox.h"
+#include "fleet/reports.h"
 #include "fleet/upload.h"
 #include "launch/job.h"
 
@@ -252,9 +252,9 @@ static void finish(struct running *r, enum verdict verdict)
 		return;
 	code = exit_code_of(job_status(r->job));
 	if (code < 0)
-		buf_adds(&why, "the process that watched over it was killed: how it ended is not known");
+		buf_adds(&why, "its supervisor was killed; the exit status is unknown");
 	if (r->batches.dropped_bytes)
-		buf_addf(&why, "%s%llu bytes of its output were lost while the server was away", why.len ? "; " : "",
+		buf_addf(&why, "%s%llu bytes of output were lost while the server was unreachable", why.len ? "; " : "",
 				(unsigned long long)r->batches.dropped_bytes);
 	agent_tell_end(r->agent, r->lease, r->epoch, code, why.len ? why.data : NULL);
 }

@@ -14,6 +14,7 @@
 #ifndef SONDE_FLEET_AGENT_H
 #define SONDE_FLEET_AGENT_H
 
+#include "fleet/lease.h"
 #include "fleet/nats-client.h"
 
 #include <signal.h>
@@ -26,5 +27,30 @@ struct fleet_agent_options {
 };
 
 int fleet_agent_run(struct fleet_client *client, const struct fleet_agent_options *o, struct sonde_err *err);
+
+/* The monitor queues submitted jobs and stops those that have reached their target. It is stateless: it follows the
+ * events from the first one, and each action is an event or idempotent, so it may be killed at any time. */
+
+/* Runs until *is_stopped. */
+int fleet_monitor_run(struct fleet_client *client, int64_t lease_ns, const volatile sig_atomic_t *is_stopped,
+		struct sonde_err *err);
+
+/* Private: between the queue (agent.c) and the job (agent-job.c). */
+
+struct agent {
+	const struct fleet_agent_options *o;
+	struct fleet_client *client;
+	struct fleet_queue *queue;
+	int64_t beat_ns; /* last heartbeat */
+};
+
+/* Sends a heartbeat if one is due. job: NULL if none. */
+void agent_beat(struct agent *a, const char *job, const char *state);
+/* Runs the command until it exits or the lease is lost. `epoch` is that of our claim. */
+void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct fleet_job *job, uint64_t epoch);
+/*
+ * Reports the end of the job, retrying while the lease lasts; after that the job is delivered again. why may be NULL.
+ */
+int agent_tell_end(struct agent *a, struct fleet_lease *lease, uint64_t epoch, int exit_code, const char *why);
 
 #endif

@@ -93,7 +93,7 @@ static int parse(struct fleet_dir *home, const struct buf *text, struct arena *a
 	for (size_t i = 0; i < json_array_size(members) && rc == 0; i++)
 		take_member(home, json_array_get(members, i), arena);
 	if (rc < 0)
-		rc = err_set(err, EINVAL, "'%s/fleet.json' is not what 'sonde fleet up' writes", home->dir);
+		rc = err_set(err, EINVAL, "invalid '%s/fleet.json'", home->dir);
 	json_decref(root);
 	return rc;
 }
@@ -106,7 +106,7 @@ int fleet_dir_join(struct fleet_dir *home, const char *text, size_t len, const c
 
 	json_decref(root);
 	if (rc < 0)
-		return err_set(err, EINVAL, "what was read is no address and token of a fleet");
+		return err_set(err, EINVAL, "invalid fleet address and token");
 	home->member = member;
 	return 0;
 }
@@ -195,7 +195,7 @@ int fleet_dir_lock(const struct fleet_dir *home, struct sonde_err *err)
 	if (fd < 0)
 		return err_sys(err, errno, "cannot open '%s'", path.data);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		rc = err_set(err, EAGAIN, "another 'sonde fleet' is at work in '%s'", home->dir);
+		rc = err_set(err, EAGAIN, "another 'sonde fleet' is running in '%s'", home->dir);
 		close(fd);
 		return rc;
 	}

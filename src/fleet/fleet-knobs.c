@@ -52,9 +52,10 @@ int fleet_knob_parse(const char *text, char name[FLEET_KNOB_NAME_MAX], char valu
 	size_t len = strcspn(text, "=");
 
 	if (text[len] != '=' || !is_name(text, len))
-		return err_set(err, EINVAL, "'%s' is not NAME=VALUE with a name of letters, digits, _ and -", text);
+		return err_set(err, EINVAL,
+				"invalid knob '%s' (expected NAME=VALUE; names have letters, digits, _ and -)", text);
 	if (value_of(text + len + 1, value) < 0)
-		return err_set(err, EINVAL, "the value in '%s' is not UTF-8, or too long", text);
+		return err_set(err, EINVAL, "invalid value in '%s': not UTF-8, or too long", text);
 	memcpy(name, text, len);
 	name[len] = '\0';
 	return 0;

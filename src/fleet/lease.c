@@ -121,7 +121,7 @@ int fleet_lease_renew(struct fleet_lease *lease, struct sonde_err *err)
 	natsStatus s;
 
 	if (!fleet_lease_is_held(lease))
-		return err_set(err, ESTALE, "the lease of '%s' has ended", lease->id);
+		return err_set(err, ESTALE, "the lease of '%s' expired", lease->id);
 	s = natsMsg_InProgress(lease->msg, NULL);
 	/* The PONG to a PING sent after the renewal confirms that the server has received it. */
 	if (s == NATS_OK)
@@ -151,7 +151,7 @@ int fleet_lease_ack(struct fleet_lease *lease, struct sonde_err *err)
 {
 	natsStatus s = natsMsg_AckSync(lease->msg, NULL, NULL);
 
-	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "settle the job");
+	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "acknowledge the job");
 }
 
 void fleet_lease_pass_on(struct fleet_lease *lease)

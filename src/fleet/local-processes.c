@@ -4,6 +4,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/procfs.h"
+#include "launch/spawn-command.h"
 
 #include <jansson.h>
 
@@ -15,98 +17,42 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/random.h>
-#include <sys/wait.h>
 
 enum { TOKEN_BYTES = 24, STOP_MS = 20000, SERVER_WAIT_NS = 30 };
 
-/* Reads state and start time of a process; false if it does not exist. */
-static bool look_up(pid_t pid, char *state, uint64_t *start_ticks)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char path[64];
-	const char *rest;
-	unsigned long long start;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (fs_read_file(AT_FDCWD, path, 4096, &text, NULL) < 0)
-		return false;
-	rest = strrchr(text.data, ')');
-	if (!rest ||
-			sscanf(rest,
-					") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
-					"%llu",
-					state, &start) != 2)
-		return false;
-	*start_ticks = start;
-	return true;
-}
-
 bool fleet_process_lives(const struct fleet_process *p)
 {
-	uint64_t start;
-	char state;
+	struct proc_stat s;
 
-	return look_up(p->pid, &state, &start) && start == p->start_ticks && state != 'Z' && state != 'X';
-}
-
-static void become(const char *log, char *const argv[], int report_fd)
-{
-	int error, in = open("/dev/null", O_RDONLY), out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-
-	setsid();
-	if (in >= 0 && out >= 0 && dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(out, 2) >= 0 &&
-			dup2(report_fd, 3) >= 0 && fcntl(3, F_SETFD, FD_CLOEXEC) == 0) {
-		report_fd = 3;
-		close_range(4, ~0U, 0);
-		execvp(argv[0], argv);
-	}
-	error = errno;
-	(void)!write(report_fd, &error, sizeof(error));
-	_exit(127);
-}
-
-/* The errno of a failed exec; 0 if the pipe closed without data. */
-static int exec_error(int fd)
-{
-	int error = 0;
-	ssize_t n;
-
-	do
-		n = read(fd, &error, sizeof(error));
-	while (n < 0 && errno == EINTR);
-	return n == sizeof(error) ? error : 0;
+	return !proc_stat_read(&s, p->pid) && (uint64_t)s.fields[PROC_START] == p->start_ticks && !proc_has_exited(&s);
 }
 
 int fleet_start(struct fleet_dir *home, const char *role, char *const argv[], struct sonde_err *err)
 {
 	struct fleet_process *p = &home->processes[home->count];
 	CLEANUP(buf_release) struct buf log = BUF_INIT;
-	int fds[2], error;
-	char state;
+	struct proc_stat s;
 	pid_t pid;
 
 	if (home->count == FLEET_PROCESSES_MAX)
-		return err_set(err, EUSERS, "a fleet on one machine has at most %d processes", FLEET_PROCESSES_MAX);
+		return err_set(err, EUSERS, "too many processes on one host (maximum %d)", FLEET_PROCESSES_MAX);
 	buf_addf(&log, "%s/%s.log", home->dir, role);
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_sys(err, errno, "cannot start '%s'", argv[0]);
-	pid = fork();
-	if (pid == 0)
-		become(log.data, argv, fds[1]);
-	error = pid < 0 ? errno : 0;
-	close(fds[1]);
-	if (pid > 0)
-		error = exec_error(fds[0]);
-	close(fds[0]);
-	if (error) {
-		if (pid > 0)
-			waitpid(pid, NULL, 0);
-		return err_sys(err, error, "cannot start '%s'", argv[0]);
-	}
+	CLEANUP(cleanup_fd) int out = open(log.data, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (out < 0)
+		return err_sys(err, errno, "cannot open '%s'", log.data);
+	/* It outlives us and the terminal. */
+	struct launch_command c = { .argv = argv,
+		.fds = { JOB_FD_NULL, out, out },
+		.has_own_session = true,
+		.has_only_streams = true };
+	int rc = launch_spawn(&c, &pid, err);
+	if (rc)
+		return rc;
 	*p = (struct fleet_process){ .pid = pid };
 	snprintf(p->role, sizeof(p->role), "%s", role);
-	if (!look_up(pid, &state, &p->start_ticks))
-		return err_set(err, ESRCH, "'%s' ended at once: see '%s'", argv[0], log.data);
+	if (proc_stat_read(&s, pid))
+		return err_set(err, ESRCH, "'%s' exited immediately: see '%s'", argv[0], log.data);
+	p->start_ticks = (uint64_t)s.fields[PROC_START];
 	home->count++;
 	return fleet_dir_save(home, err);
 }
@@ -128,7 +74,7 @@ static int end_one(const struct fleet_process *p, struct sonde_err *err)
 		if (poll(&wait, 1, STOP_MS) > 0)
 			return 0;
 	}
-	return err_set(err, EBUSY, "the %s, process %d, does not end", p->role, (int)p->pid);
+	return err_set(err, EBUSY, "cannot stop the %s, process %d", p->role, (int)p->pid);
 }
 
 static int end_role(struct fleet_dir *home, const char *role, struct sonde_err *err)
@@ -196,7 +142,7 @@ static int make_token(char text[2 * TOKEN_BYTES + 1], struct sonde_err *err)
 	unsigned char bytes[TOKEN_BYTES];
 
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-		return err_sys(err, errno, "cannot make a token");
+		return err_sys(err, errno, "cannot create a token");
 	for (size_t i = 0; i < TOKEN_BYTES; i++)
 		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 	return 0;
@@ -245,7 +191,7 @@ static int wait_for_server(struct fleet_dir *home, struct arena *arena, struct s
 			poll(NULL, 0, 20);
 	}
 	if (!url)
-		return err_set(err, EIO, "nats-server does not come up: see '%s/server.log'", home->dir);
+		return err_set(err, EIO, "nats-server did not start: see '%s/server.log'", home->dir);
 	home->url = url;
 	return fleet_dir_save(home, err);
 }
@@ -267,7 +213,7 @@ int fleet_start_server(struct fleet_dir *home, const char *listen, struct arena 
 	CLEANUP(buf_release) struct buf config = BUF_INIT, ports = BUF_INIT;
 	char token[2 * TOKEN_BYTES + 1];
 	char *argv[] = { (char[]){ "nats-server" }, (char[]){ "-c" }, NULL, NULL };
-	int rc = address ? make_token(token, err) : err_set(err, EINVAL, "'%s' is no address to listen at", listen);
+	int rc = address ? make_token(token, err) : err_set(err, EINVAL, "invalid listen address '%s'", listen);
 
 	buf_addf(&config, "%s/nats.conf", home->dir);
 	buf_addf(&ports, "%s/ports", home->dir);
@@ -337,8 +283,8 @@ int fleet_start_step(struct fleet_dir *home, const char *program, const char *la
 		"--", program, "agent", label ? "--label" : NULL, label, NULL };
 
 	if (!nodes) {
-		err_set(err, EINVAL, "this is no allocation of Slurm");
-		err_hint(err, "be in one by salloc or sbatch");
+		err_set(err, EINVAL, "not inside a Slurm allocation");
+		err_hint(err, "start one with salloc or sbatch");
 		return -EINVAL;
 	}
 	snprintf(per_node, sizeof(per_node), "--ntasks-per-node=%lld", (long long)count);

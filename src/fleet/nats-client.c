@@ -68,7 +68,7 @@ int fleet_client_open(struct fleet_client **out, const char *url, const char *to
 	if (s != NATS_OK) {
 		fleet_client_free(client);
 		err_set(err, EIO, "cannot connect to the fleet at '%s': %s", url, natsStatus_GetText(s));
-		err_hint(err, "'sonde fleet status' says what lives; 'sonde fleet up' starts one");
+		err_hint(err, "'sonde fleet status' shows its processes; 'sonde fleet up' starts one");
 		return -EIO;
 	}
 	*out = client;
@@ -148,7 +148,7 @@ int fleet_client_prepare(struct fleet_client *client, int64_t lease_ns, struct s
 		s = add_stream(client, i);
 	if (s == NATS_OK && !has_queue(client))
 		s = put_queue(client, lease_ns);
-	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "make the fleet's streams");
+	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "create the fleet's streams");
 }
 
 int fleet_client_set_lease(struct fleet_client *client, int64_t lease_ns, struct sonde_err *err)
@@ -183,8 +183,8 @@ static int publish(struct fleet_client *client, const char *subject, const struc
 		*sequence = ack->Sequence;
 	jsPubAck_Destroy(ack);
 	if (code == JSStreamWrongLastSequenceErr)
-		return err_set(err, EAGAIN, "somebody else was faster");
-	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "tell the fleet");
+		return err_set(err, EAGAIN, "conflict: another client updated it first");
+	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "publish an event");
 }
 
 static struct note note_of(const char *text, const char *key)
@@ -324,7 +324,7 @@ int fleet_client_has(struct fleet_client *client, const char *subject, struct so
 	uint64_t last;
 	natsStatus s = last_sequence(client, subject, &last);
 
-	return s == NATS_OK ? last > 0 : fleet_nats_error(err, s, "look into the fleet's streams");
+	return s == NATS_OK ? last > 0 : fleet_nats_error(err, s, "read the fleet's streams");
 }
 
 int fleet_client_read(struct fleet_client *client, const char *subject, fleet_read_fn fn, void *arg,
@@ -375,7 +375,7 @@ int fleet_client_last(struct fleet_client *client, const char *id, uint64_t *seq
 
 	snprintf(subject, sizeof(subject), "sonde.job.%s.event", id);
 	s = last_sequence(client, subject, sequence);
-	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "look for news of the job");
+	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "read the events of the job");
 }
 
 int fleet_client_follow(struct fleet_client *client, int64_t timeout_ms, struct fleet_jobs *jobs_state,

@@ -52,11 +52,11 @@ int fleet_members_add(struct fleet_dir *home, const struct fleet_host *member, s
 	struct fleet_host *m = fleet_members_find(home, member->host);
 
 	if (!is_host(member->host))
-		return err_set(err, EINVAL, "'%s' is no host's name", member->host);
+		return err_set(err, EINVAL, "invalid host name '%s'", member->host);
 	if (member->label && !is_label(member->label))
-		return err_set(err, EINVAL, "'%s' is no label: letters, digits and ._- are", member->label);
+		return err_set(err, EINVAL, "invalid label '%s' (allowed: letters, digits, ._-)", member->label);
 	if (!m && home->member_count == FLEET_MEMBERS_MAX)
-		return err_set(err, EUSERS, "a fleet has at most %d hosts", FLEET_MEMBERS_MAX);
+		return err_set(err, EUSERS, "too many hosts (maximum %d)", FLEET_MEMBERS_MAX);
 	if (!m)
 		m = &home->members[home->member_count++];
 	*m = *member;
@@ -74,10 +74,10 @@ static int parse_word(char *word, struct fleet_host *m, struct sonde_err *err)
 		return 0;
 	}
 	if (strncmp(word, agents, sizeof(agents) - 1) != 0)
-		return err_set(err, EINVAL, "'%s' is not agents=N or label=NAME", word);
+		return err_set(err, EINVAL, "invalid option '%s' (expected agents=N or label=NAME)", word);
 	m->agents = strtoll(number, &end, 10);
 	if (*end || end == number || m->agents < 0 || m->agents > AGENTS_MAX)
-		return err_set(err, EINVAL, "'%s' is not a number of agents from 0 to %d", word, AGENTS_MAX);
+		return err_set(err, EINVAL, "invalid number of agents '%s' (expected 0 to %d)", word, AGENTS_MAX);
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static int input_of(const struct fleet_dir *home, struct sonde_err *err)
 	json_kstr(&j, "token", home->token);
 	json_end(&j);
 	if (fd < 0 || fs_write_all(fd, text.data, text.len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
-		return err_sys(err, errno, "cannot prepare the call of a host");
+		return err_sys(err, errno, "cannot prepare the connection to a host");
 	return fd;
 }
 
@@ -162,7 +162,7 @@ static int words_of(const struct fleet_host *m, const char *action, struct arena
 	argv[n] = NULL;
 	for (size_t i = 0; i < n; i++)
 		if (!argv[i])
-			return err_sys(err, ENOMEM, "cannot call '%s'", m->host);
+			return err_sys(err, ENOMEM, "cannot connect to '%s'", m->host);
 	return 0;
 }
 
@@ -177,7 +177,7 @@ static int start(struct call *c, const struct fleet_dir *home, const char *actio
 
 	c->errors = memfd_create("sonde-words", MFD_CLOEXEC);
 	if (rc == 0 && c->errors < 0)
-		rc = err_sys(err, errno, "cannot call '%s'", c->member->host);
+		rc = err_sys(err, errno, "cannot connect to '%s'", c->member->host);
 	if (rc < 0)
 		return rc;
 	spec.argv = argv;
@@ -210,14 +210,14 @@ static int finish(struct call *c, int64_t until_ns, struct sonde_err *err)
 
 	job_end(c->job, &ladder, NULL);
 	if (rc == -ETIMEDOUT)
-		return err_set(err, ETIMEDOUT, "host '%s' does not answer", c->member->host);
+		return err_set(err, ETIMEDOUT, "host '%s' does not respond", c->member->host);
 	status = job_status(c->job);
 	if (rc == 0 && status == 0)
 		return 0;
 	words_said(c->errors, text);
 	err_set(err, EIO, "host '%s': %s", c->member->host, *text ? text : "the remote shell failed");
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		err_hint(err, "sonde must be at the same path there, or say --remote PATH");
+		err_hint(err, "sonde must be installed at the same path there; otherwise use --remote PATH");
 	return -EIO;
 }
 
@@ -227,7 +227,7 @@ int fleet_members_call(const struct fleet_dir *home, const struct fleet_host *fi
 	int64_t until_ns = patience_ns == INT64_MAX ? INT64_MAX : clock_mono_ns() + patience_ns;
 	struct call *calls = calloc(count + 1, sizeof(*calls));
 	struct arena arena = ARENA_INIT;
-	int rc = calls ? 0 : err_sys(err, ENOMEM, "cannot call the hosts");
+	int rc = calls ? 0 : err_sys(err, ENOMEM, "cannot connect to the hosts");
 
 	for (size_t i = 0; calls && i < count; i++) {
 		int failed;

@@ -79,7 +79,7 @@ static int measure(int fd, struct fleet_files *files, char *chunk, struct sonde_
 		return err_sys(err, errno, "cannot read the archive");
 	files->chunks = ((uint64_t)at + FLEET_CHUNK_BYTES - 1) / FLEET_CHUNK_BYTES;
 	if (files->chunks > FLEET_CHUNKS_MAX)
-		return err_set(err, EFBIG, "the archive has more than %d MiB", FLEET_CHUNKS_MAX / 2);
+		return err_set(err, EFBIG, "the archive is too large (maximum %d MiB)", FLEET_CHUNKS_MAX / 2);
 	sha256_text(&hash, files->hash);
 	return 0;
 }
@@ -161,12 +161,12 @@ static int fetch(struct fleet_client *client, const struct fleet_files *files, s
 	snprintf(subject, sizeof(subject), "sonde.files.%s.*", files->hash);
 	rc = fleet_client_read(client, subject, take_chunk, f, err);
 	if (rc == 0 && f->taken < f->chunks)
-		rc = err_set(err, ENOENT, "the job's files are not on the server any more");
+		rc = err_set(err, ENOENT, "the job's files are no longer on the server");
 	if (rc == 0)
 		rc = measure(f->fd, &got, chunk, err);
 	if (rc == 0 && strcmp(got.hash, files->hash) != 0)
 		rc = -EBADMSG;
-	return rc == -EBADMSG ? err_set(err, EBADMSG, "the job's files are not what was pushed") : rc;
+	return rc == -EBADMSG ? err_set(err, EBADMSG, "checksum mismatch of the job's files") : rc;
 }
 
 int fleet_work_open(struct tempdir *w, struct fleet_client *client, const struct fleet_files *files,

@@ -1,7 +1,7 @@
 /* A tree is scanned a hundred times a second, so it reads the kernel's lists of children instead of all of /proc. */
 #include "launch/busy-thread.h"
 
-#include "base/cleanup.h"
+#include "base/procfs.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TREE_MAX = 32, CPU_FIELD = 39 /* of stat in proc(5); the state is field 3 */ };
+enum { TREE_MAX = 32 };
 
 struct walk {
 	pid_t processes[TREE_MAX];
@@ -19,36 +19,22 @@ struct walk {
 	size_t running;
 };
 
-static bool read_text(int at, const char *name, char *text, size_t size)
-{
-	CLEANUP(cleanup_fd) int fd = openat(at, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-
-	text[n < 0 ? 0 : n] = '\0';
-	return n > 0;
-}
-
 /* The CPU that a thread runs on or is runnable on; -1 if it sleeps or has exited. */
 static int running_on(int at, const char *name)
 {
-	char text[512];
-	const char *c = read_text(at, name, text, sizeof(text)) ? strrchr(text, ')') : NULL;
+	char text[PROC_STAT_BYTES];
+	struct proc_stat s;
 
-	if (!c || c[1] != ' ' || c[2] != 'R')
-		return -1;
-	c += 2;
-	for (int field = 3; field < CPU_FIELD && c; field++) {
-		c = strchr(c, ' ');
-		c = c ? c + 1 : NULL;
-	}
-	return c ? (int)strtol(c, NULL, 10) : -1;
+	return proc_read(at, name, text, sizeof(text)) > 0 && proc_stat_parse(&s, text) && s.state == 'R'
+			? (int)s.fields[PROC_CPU]
+			: -1;
 }
 
 static void add_children(struct walk *w, int at, const char *name)
 {
 	char text[512], *at_text = text, *end;
 
-	if (!read_text(at, name, text, sizeof(text)))
+	if (proc_read(at, name, text, sizeof(text)) <= 0)
 		return;
 	for (long pid; (pid = strtol(at_text, &end, 10)) > 0 && w->count < TREE_MAX; at_text = end)
 		w->processes[w->count++] = (pid_t)pid;

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/procfs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -37,23 +38,14 @@ static int write_value(const char *dir, const char *file, const char *value)
 	return write(fd, value, strlen(value)) < 0 ? -errno : 0;
 }
 
-/* The number that follows `key`, or the whole file's number if key is NULL; -1 if missing. */
+/* The number of a file of one number (key NULL) or of this key; -1 if it is missing. */
 static int64_t read_number(const char *dir, const char *file, const char *key)
 {
-	char path[1024];
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char path[1024], text[4096];
+	uint64_t value;
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	if (fs_read_file(AT_FDCWD, path, TEXT_MAX, &text, NULL))
-		return -1;
-	for (const char *line = text.data; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-		size_t n = key ? strlen(key) : 0;
-		if (key && (strncmp(line, key, n) || line[n] != ' '))
-			continue;
-		char *end;
-		long long value = strtoll(line + n, &end, 10);
-		return end == line + n ? -1 : value;
-	}
-	return -1;
+	return proc_read(AT_FDCWD, path, text, sizeof(text)) > 0 && proc_number(text, key, 0, &value) ? (int64_t)value
+												      : -1;
 }
 
 /* Removes leaves of creators that died. rmdir fails on a leaf that is in use. */

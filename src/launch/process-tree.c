@@ -1,6 +1,8 @@
 #include "launch/process-tree.h"
 
 #include "base/cleanup.h"
+#include "base/procfs.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,34 +30,13 @@ static pid_t pid_of_name(const char *name)
 	return *name ? 0 : pid;
 }
 
-static ssize_t read_stat(pid_t pid, char *text, size_t size)
-{
-	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ssize_t n = read(fd, text, size - 1);
-	n = n < 0 ? -errno : n;
-	close(fd);
-	text[n < 0 ? 0 : n] = '\0';
-	return n;
-}
-
 int tree_process_read(struct tree_process *p, pid_t pid)
 {
-	char text[256]; /* comm has at most 64 bytes, and the fields we read follow it */
-	ssize_t n = read_stat(pid, text, sizeof(text));
-	if (n < 0)
-		return (int)n;
-	const char *after = strrchr(text, ')');
-	if (!after || after[1] != ' ' || !after[2] || after[3] != ' ')
-		return -EPROTO;
-	pid_t parent = 0;
-	for (const char *c = after + 4; *c >= '0' && *c <= '9'; c++)
-		parent = parent * 10 + (*c - '0');
-	*p = (struct tree_process){ .pid = pid, .parent = parent, .state = after[2] };
-	return 0;
+	struct proc_stat s;
+	int rc = proc_stat_read(&s, pid);
+	if (!rc)
+		*p = (struct tree_process){ .pid = pid, .parent = (pid_t)s.fields[PROC_PARENT], .state = s.state };
+	return rc;
 }
 
 static bool scan_block(const char *block, size_t n, bool (*each)(void *arg, const struct tree_process *p), void *arg)
@@ -95,18 +76,10 @@ struct census {
 static bool census_add(void *arg, const struct tree_process *p)
 {
 	struct census *c = arg;
-	if (c->count == c->cap) {
-		size_t cap = c->cap ? c->cap * 2 : 512;
-		struct tree_process *all = reallocarray(c->all, cap, sizeof(*all));
-		if (!all) {
-			c->is_failed = true;
-			return false;
-		}
-		c->all = all;
-		c->cap = cap;
-	}
-	c->all[c->count++] = *p;
-	return true;
+	c->is_failed |= !VEC_GROW(c->all, c->cap, c->count + 1, VEC_MAX);
+	if (!c->is_failed)
+		c->all[c->count++] = *p;
+	return !c->is_failed;
 }
 
 static void census_release(struct census *c)

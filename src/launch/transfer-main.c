@@ -17,7 +17,7 @@
 #define CONNECT_SECONDS 10L
 
 struct request {
-	char *method, *url, *output, *topic;
+	char *method, *url, *output, *topic, *user, *sigv4;
 	struct curl_slist *headers;
 	int64_t from;
 	long timeout;
@@ -47,6 +47,10 @@ static void take_line(struct request *r, char *line)
 		r->headers = curl_slist_append(r->headers, value);
 	else if (strcmp(line, "output") == 0)
 		r->output = value;
+	else if (strcmp(line, "user") == 0)
+		r->user = value;
+	else if (strcmp(line, "sigv4") == 0)
+		r->sigv4 = value;
 	else if (strcmp(line, "from") == 0)
 		r->from = strtoll(value, NULL, 10);
 	else if (strcmp(line, "timeout") == 0)
@@ -153,6 +157,11 @@ static void set_options(CURL *curl, const struct request *r, struct answer *a)
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, a);
 	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
 	curl_easy_setopt(curl, CURLOPT_HEADERDATA, a);
+	if (r->sigv4) {
+		curl_easy_setopt(curl, CURLOPT_AWS_SIGV4, r->sigv4);
+		curl_easy_setopt(curl, CURLOPT_USERPWD, r->user);
+		curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L); /* the server signs the path as it was sent */
+	}
 	if (r->from)
 		curl_easy_setopt(curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)r->from);
 	if (strcmp(r->method, "HEAD") == 0) {

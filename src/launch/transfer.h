@@ -6,6 +6,9 @@
  *
  *	METHOD URL              GET, HEAD, PUT or POST; or PUBLISH HOST:PORT (MQTT 3.1.1)
  *	header NAME: VALUE      any number
+ *	user ID:SECRET
+ *	sigv4 aws:amz:REGION:s3 sign as this user (AWS Signature Version 4); the path must be percent-encoded and
+ *	                        the digest of the body be in a header x-amz-content-sha256
  *	output PATH             append the body to this file; created if missing
  *	from BYTES              request the range from this offset and check that the response has it
  *	timeout SECONDS         without progress; default 30

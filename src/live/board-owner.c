@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "base/proc-maps.h"
+#include "base/procfs.h"
 
 #include <dirent.h>
 #include <errno.h>

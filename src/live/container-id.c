@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/procfs.h"
 #include "launch/cgroup.h"
 
 #include <ctype.h>
@@ -98,21 +99,18 @@ bool live_container_env(int root, char *name, size_t size)
 	return n > 0 && take_quoted(&text, "name=\"", name, size);
 }
 
-static pid_t parent_of(pid_t pid, struct buf *text)
+static pid_t parent_of(pid_t pid)
 {
-	const char *behind;
-	int parent = 0;
+	struct proc_stat s;
 
-	buf_reset(text);
-	behind = read_of(pid, "stat", 4096, text) ? strrchr(text->data, ')') : NULL;
-	return behind && sscanf(behind, ") %*c %d", &parent) == 1 ? parent : 0;
+	return proc_stat_read(&s, pid) ? 0 : (pid_t)s.fields[PROC_PARENT];
 }
 
 static bool name_by_conmon(pid_t pid, const char *id, char *name, size_t size)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	for (int i = 0; i < PARENTS_MAX && pid > 1; i++, pid = parent_of(pid, &text)) {
+	for (int i = 0; i < PARENTS_MAX && pid > 1; i++, pid = parent_of(pid)) {
 		buf_reset(&text);
 		if (read_of(pid, "cmdline", TEXT_MAX, &text) &&
 				live_container_conmon(text.data, text.len, id, name, size))
@@ -140,10 +138,6 @@ void live_container_of(pid_t pid, char *id, size_t id_size, char *name, size_t n
 
 void live_container_cgroup(pid_t pid, struct live_cgroup *group)
 {
-	static const enum cgroup_controller controllers[LIVE_PLACES] = { [LIVE_CORE] = CGROUP_CORE,
-		[LIVE_CPU] = CGROUP_CPU,
-		[LIVE_CPUACCT] = CGROUP_CPUACCT,
-		[LIVE_MEMORY] = CGROUP_MEMORY };
 	CLEANUP(buf_release) struct buf mounts = BUF_INIT, its = BUF_INIT, own = BUF_INIT;
 	struct cgroup_map map, ours;
 
@@ -153,10 +147,7 @@ void live_container_cgroup(pid_t pid, struct live_cgroup *group)
 		return;
 	cgroup_map_parse(&map, mounts.data, its.data);
 	cgroup_map_parse(&ours, mounts.data, own.data);
-	for (size_t i = 0; i < LIVE_PLACES; i++) {
-		const char *dir = map.base[controllers[i]];
-
-		if (strcmp(dir, ours.base[controllers[i]]) != 0)
-			snprintf(group->dir[i], sizeof(group->dir[i]), "%.255s", dir);
-	}
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (strcmp(map.base[i], ours.base[i]) != 0)
+			snprintf(group->dir[i], sizeof(group->dir[i]), "%.255s", map.base[i]);
 }

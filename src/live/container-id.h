@@ -2,6 +2,8 @@
 #ifndef SONDE_LIVE_CONTAINER_ID_H
 #define SONDE_LIVE_CONTAINER_ID_H
 
+#include "launch/cgroup.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -23,11 +25,9 @@ bool live_container_docker(const char *root, const char *id, char *name, size_t 
  */
 bool live_container_env(int root, char *name, size_t size);
 
-enum live_place { LIVE_CORE, LIVE_CPU, LIVE_CPUACCT, LIVE_MEMORY, LIVE_PLACES };
-
 /* The directories of a cgroup: v2's, and v1's by controller, which may be v2's too. "": the same cgroup as ours. */
 struct live_cgroup {
-	char dir[LIVE_PLACES][256];
+	char dir[CGROUP_CONTROLLERS][256];
 };
 
 void live_container_cgroup(pid_t pid, struct live_cgroup *group);

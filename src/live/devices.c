@@ -100,16 +100,16 @@ static const struct {
 	const char *name, *help;
 	double scale;
 } rows[] = {
-	{ GPU_util_percent, "sonde_gpu_busy_ratio", "Part of the time in which the device did something.", 0.01 },
-	{ GPU_memory_util_percent, "sonde_gpu_memory_busy_ratio", "Part of the time in which its memory was used.",
+	{ GPU_util_percent, "sonde_gpu_busy_ratio", "Fraction of time the device was busy.", 0.01 },
+	{ GPU_memory_util_percent, "sonde_gpu_memory_busy_ratio", "Fraction of time the device memory was accessed.",
 			0.01 },
-	{ GPU_memory_used_bytes, "sonde_gpu_memory_used_bytes", "Memory of the device that is taken.", 1 },
-	{ GPU_memory_total_bytes, "sonde_gpu_memory_size_bytes", "Memory of the device.", 1 },
-	{ GPU_power_watts, "sonde_gpu_power_watts", "What the device draws.", 1 },
-	{ GPU_temperature_celsius, "sonde_gpu_temperature_celsius", "How hot it is.", 1 },
-	{ GPU_encoder_percent, "sonde_gpu_encoder_busy_ratio", "Part of the time in which it encoded video.", 0.01 },
-	{ GPU_decoder_percent, "sonde_gpu_decoder_busy_ratio", "Part of the time in which it decoded video.", 0.01 },
-	{ GPU_sm_clock_hz, "sonde_gpu_clock_hertz", "Its clock.", 1 },
+	{ GPU_memory_used_bytes, "sonde_gpu_memory_used_bytes", "Used device memory.", 1 },
+	{ GPU_memory_total_bytes, "sonde_gpu_memory_size_bytes", "Device memory size.", 1 },
+	{ GPU_power_watts, "sonde_gpu_power_watts", "Device power draw.", 1 },
+	{ GPU_temperature_celsius, "sonde_gpu_temperature_celsius", "Device temperature.", 1 },
+	{ GPU_encoder_percent, "sonde_gpu_encoder_busy_ratio", "Fraction of time the video encoder was busy.", 0.01 },
+	{ GPU_decoder_percent, "sonde_gpu_decoder_busy_ratio", "Fraction of time the video decoder was busy.", 0.01 },
+	{ GPU_sm_clock_hz, "sonde_gpu_clock_hertz", "Device clock frequency.", 1 },
 };
 
 static void show_row(const struct live_devices *d, struct exposition *x, size_t row, int64_t now_ns)
@@ -145,7 +145,7 @@ static void show_energy(struct energy *e, struct exposition *x)
 		snprintf(zone, sizeof(zone), "%.*s", (int)(end - name - 1), name + 1);
 		if (!has_family)
 			exposition_family(x, "sonde_energy_joules", EXPOSITION_COUNTER,
-					"Energy by the processors' own meters since they were first read.");
+					"Energy used, by RAPL zone, since the first scrape.");
 		has_family = true;
 		exposition_sample(x, e->zones[i].joules, "zone", zone, NULL);
 	}

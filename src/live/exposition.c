@@ -1,11 +1,253 @@
 /* Metric families of samples, independent of the format. */
-#include "live/exposition-private.h"
+#include "live/exposition.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Bounds of exported histograms: 2^LOW to 2^HIGH, among the board's buckets, which begin at 2^FIRST. */
+#define OCTAVE_LOW (-14)
+#define OCTAVE_HIGH 14
+#define OCTAVE_FIRST (-30)
+#define OCTAVES (OCTAVE_HIGH - OCTAVE_LOW + 1)
+
+/* Length of the UTF-8 character that starts here; 0 if invalid. */
+static size_t character_bytes(const unsigned char *p)
+{
+	size_t n = *p < 0x80                      ? 1
+			: *p >= 0xc2 && *p < 0xe0 ? 2
+			: *p >= 0xe0 && *p < 0xf0 ? 3
+			: *p >= 0xf0 && *p < 0xf5 ? 4
+						  : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
+static bool is_plain(unsigned char c)
+{
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+}
+
+static char *put(char *at, const void *bytes, size_t n)
+{
+	memcpy(at, bytes, n);
+	return at + n;
+}
+
+static char *puts_at(char *at, const char *text)
+{
+	return put(at, text, strlen(text));
+}
+
+#define CLEAN_BYTES_MAX(text) (2 * strlen(text))
+
+/* Bytes that are not UTF-8 become '?', because a single one makes readers reject the whole page. */
+static char *put_clean(char *at, const char *text, bool is_escaped)
+{
+	for (const unsigned char *p = (const unsigned char *)text; *p;) {
+		size_t n;
+
+		if (is_plain(*p)) {
+			*at++ = (char)*p++;
+			continue;
+		}
+		n = character_bytes(p);
+		if (!n) {
+			*at++ = '?';
+		} else if (is_escaped && (*p == '\n' || *p == '"' || *p == '\\')) {
+			*at++ = '\\';
+			*at++ = *p == '\n' ? 'n' : (char)*p;
+		} else {
+			at = put(at, p, n);
+		}
+		p += n ? n : 1;
+	}
+	return at;
+}
+
+void exposition_clean(struct buf *out, const char *text, bool is_escaped)
+{
+	if (buf_reserve(out, CLEAN_BYTES_MAX(text) + 1))
+		buf_set_end(out, put_clean(out->data + out->len, text, is_escaped));
+}
+
+#define NUMBER_BYTES_MAX 32
+#define WHOLE_MAX 9e15 /* up to here a double represents every integer */
+
+static char *put_whole(char *at, uint64_t n)
+{
+	char text[24], *from = text + sizeof(text);
+
+	do
+		*--from = (char)('0' + n % 10);
+	while (n /= 10);
+	return put(at, from, (size_t)(text + sizeof(text) - from));
+}
+
+/* Formats n / 10^9, rounded as a reader of this text rounds it. */
+static char *put_billionths(char *at, uint64_t n)
+{
+	uint64_t rest = n % 1000000000;
+	char *last;
+
+	at = put_whole(at, n / 1000000000);
+	*at = '.';
+	for (last = at + 9; last > at; last--, rest /= 10)
+		last[0] = (char)('0' + rest % 10);
+	for (last = at + 9; *last == '0';)
+		last--;
+	return last + 1;
+}
+
+/*
+ * Most values are integers or have few decimals and do not need printf. The text always parses back to the same
+ * value.
+ */
+static char *put_number(char *at, double value)
+{
+	if (value >= 0 && value < WHOLE_MAX && value == (double)(uint64_t)value && !signbit(value))
+		return put_whole(at, (uint64_t)value);
+	if (value > 0 && value < WHOLE_MAX / 1e9) {
+		uint64_t n = (uint64_t)(value * 1e9 + 0.5);
+
+		if (value == (double)n / 1e9)
+			return put_billionths(at, n);
+	}
+	if (isnan(value))
+		return puts_at(at, "NaN");
+	if (isinf(value))
+		return puts_at(at, value > 0 ? "+Inf" : "-Inf");
+	return at + snprintf(at, NUMBER_BYTES_MAX, "%.17g", value);
+}
+
+static size_t labels_bytes_max(const struct exposition_label *labels, size_t count)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < count; i++)
+		n += strlen(labels[i].key) + CLEAN_BYTES_MAX(labels[i].value) + 4;
+	return n;
+}
+
+static char *put_labels(char *at, const struct exposition_label *labels, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		*at++ = i ? ',' : '{';
+		at = puts_at(at, labels[i].key);
+		at = put(at, "=\"", 2);
+		at = put_clean(at, labels[i].value, true);
+		*at++ = '"';
+	}
+	if (count)
+		*at++ = '}';
+	return at;
+}
+
+static void exposition_line(struct exposition *x, const char *suffix, double value,
+		const struct exposition_label *labels, size_t count)
+{
+	const char *own = exposition_sample_suffix(x->type);
+	char *at;
+
+	if (!buf_reserve(x->out,
+			    x->name_bytes + strlen(own) + strlen(suffix) + labels_bytes_max(labels, count) +
+					    NUMBER_BYTES_MAX + 2))
+		return;
+	at = put(x->out->data + x->out->len, x->name, x->name_bytes);
+	at = puts_at(at, own);
+	at = puts_at(at, suffix);
+	at = put_labels(at, labels, count);
+	*at++ = ' ';
+	at = put_number(at, value);
+	*at++ = '\n';
+	buf_set_end(x->out, at);
+}
+
+/* An exemplar follows its bucket; text 0.0.4 has none. */
+static char *put_example(char *at, const struct exposition_histogram *h)
+{
+	at = put(at, " # {", 4);
+	at = puts_at(at, h->example_key);
+	at = put(at, "=\"", 2);
+	at = put_clean(at, h->example, true);
+	at = put(at, "\"} ", 3);
+	return put_number(at, h->greatest);
+}
+
+/* `name_bucket{app="x",`: the common prefix of a histogram's lines. */
+static char *put_bucket_head(char *at, const struct exposition *x, const struct exposition_label *labels, size_t count)
+{
+	at = put(at, x->name, x->name_bytes);
+	at = put(at, "_bucket", 7);
+	at = put_labels(at, labels, count);
+	if (count)
+		at[-1] = ',';
+	else
+		*at++ = '{';
+	return at;
+}
+
+struct bound {
+	double value;
+	char label[32];
+	size_t label_bytes;
+};
+
+static struct bound bounds[OCTAVES + 1];
+static pthread_once_t bounds_once = PTHREAD_ONCE_INIT;
+
+static void make_bounds(void)
+{
+	for (int i = 0; i < OCTAVES; i++) {
+		struct bound *b = &bounds[i];
+
+		b->value = exp2(OCTAVE_LOW + i);
+		b->label_bytes = (size_t)snprintf(b->label, sizeof(b->label),
+				b->value < 1 ? "le=\"%.17g\"} " : "le=\"%.1f\"} ", b->value);
+	}
+	bounds[OCTAVES] = (struct bound){ INFINITY, "le=\"+Inf\"} ", strlen("le=\"+Inf\"} ") };
+}
+
+static void exposition_buckets(struct exposition *x, const struct exposition_histogram *h,
+		const struct exposition_label *labels, size_t label_count)
+{
+	bool has_example = x->format == EXPOSITION_OPENMETRICS && !isnan(h->greatest) && h->example;
+	size_t line_max = x->name_bytes + 8 + labels_bytes_max(labels, label_count) + sizeof(bounds->label) +
+			NUMBER_BYTES_MAX + 1;
+	size_t example_max = has_example ? strlen(h->example_key) + CLEAN_BYTES_MAX(h->example) + NUMBER_BYTES_MAX + 9
+					 : 0;
+	char number[NUMBER_BYTES_MAX], *head, *at;
+	size_t bucket = 0, head_bytes = 0, number_bytes = 0;
+	uint64_t below = 0, written = UINT64_MAX;
+
+	pthread_once(&bounds_once, make_bounds);
+	if (!buf_reserve(x->out, (OCTAVES + 1) * line_max + example_max))
+		return;
+	head = at = x->out->data + x->out->len;
+	for (int i = 0; i <= OCTAVES; i++) {
+		size_t end = 1 + 4 * (size_t)(OCTAVE_LOW + i - OCTAVE_FIRST);
+
+		for (; i < OCTAVES && bucket < end; bucket++)
+			below += h->buckets[bucket];
+		below = i < OCTAVES ? below : h->count;
+		if (below != written)
+			number_bytes = (size_t)(put_whole(number, written = below) - number);
+		at = i ? put(at, head, head_bytes) : put_bucket_head(at, x, labels, label_count);
+		head_bytes = i ? head_bytes : (size_t)(at - head);
+		at = put(at, bounds[i].label, bounds[i].label_bytes);
+		at = put(at, number, number_bytes);
+		if (has_example && h->greatest <= bounds[i].value && (!i || h->greatest > bounds[i - 1].value))
+			at = put_example(at, h);
+		*at++ = '\n';
+	}
+	buf_set_end(x->out, at);
+}
 
 static const struct {
 	const char *word, *openmetrics_word, *sample_suffix;

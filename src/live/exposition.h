@@ -76,4 +76,17 @@ const char *exposition_content_type(enum exposition_format format);
 /* Builds a valid name from prefix and text: letters, digits and '_', camelCase as camel_case. */
 void exposition_name(char *out, size_t size, const char *prefix, const char *text);
 
+/* Private: between exposition.c and protobuf.c. */
+
+void protobuf_family(struct exposition *x, const char *help);
+void protobuf_value(struct exposition *x, double value, const struct exposition_label *labels, size_t count);
+void protobuf_summary(struct exposition *x, double sum, uint64_t count, const struct exposition_label *labels,
+		size_t label_count);
+void protobuf_histogram(struct exposition *x, const struct exposition_histogram *h,
+		const struct exposition_label *labels, size_t label_count);
+void protobuf_flush(struct exposition *x); /* writes the pending family */
+/* Appends the text; invalid UTF-8 is replaced. */
+void exposition_clean(struct buf *out, const char *text, bool is_escaped);
+const char *exposition_sample_suffix(enum exposition_type type);
+
 #endif

@@ -3,7 +3,7 @@
  * Histograms are native ones of schema 2, with the board's bounds, plus classic buckets for readers without native
  * histograms.
  */
-#include "live/exposition-private.h"
+#include "live/exposition.h"
 
 #include "base/cleanup.h"
 #include "sonde/shm.h"

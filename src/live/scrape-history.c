@@ -38,7 +38,7 @@ int live_history_open(struct live_history **out, struct live_exporter *e, struct
 	pthread_condattr_t attr;
 
 	if (!h)
-		return err_sys(err, ENOMEM, "cannot keep a history");
+		return err_sys(err, ENOMEM, "cannot record the history");
 	h->exporter = e;
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -200,7 +200,7 @@ int live_history_start(struct live_history **out, struct live_exporter *e, struc
 	if (rc > 0) {
 		live_history_free(*out);
 		*out = NULL;
-		return err_sys(err, rc, "cannot keep a history");
+		return err_sys(err, rc, "cannot record the history");
 	}
 	if (rc == 0)
 		(*out)->has_thread = true;

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "live/exposition.h"
-#include "live/process-metrics.h"
+#include "live/proc-metrics.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -110,7 +110,7 @@ static int add_metrics(struct exposition *x, struct live_scan *s, struct sonde_e
 	CLEANUP(cleanup_free) struct shown *names = calloc(s->series_count + 1, sizeof(*names));
 
 	if (!names)
-		return err_sys(err, ENOMEM, "cannot show the metrics");
+		return err_sys(err, ENOMEM, "cannot format the metrics");
 	sort_series(s);
 	for (size_t i = 0; i < s->series_count; i++)
 		if (s->series[i].kind != SONDE_METRIC_STEP)
@@ -147,9 +147,9 @@ static void add_steps(struct exposition *x, const struct live_scan *s)
 		const char *help;
 		void (*add)(struct exposition *x, const struct live_scan *scan, const struct live_series *s);
 	} rows[] = {
-		{ "sonde_steps", EXPOSITION_COUNTER, "Steps that the application announced.", step_count },
+		{ "sonde_steps", EXPOSITION_COUNTER, "Steps announced by the application.", step_count },
 		{ "sonde_step_interval_seconds", EXPOSITION_SUMMARY, "Time between two steps.", step_interval },
-		{ "sonde_step_value", EXPOSITION_GAUGE, "What was said with the last step.", step_value },
+		{ "sonde_step_value", EXPOSITION_GAUGE, "Value of the last step.", step_value },
 	};
 
 	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
@@ -162,21 +162,21 @@ static void add_steps(struct exposition *x, const struct live_scan *s)
 
 static void add_apps(struct exposition *x, const struct live_scan *s)
 {
-	exposition_family(x, "sonde_processes", EXPOSITION_GAUGE,
-			"Processes of the application that have metrics, and the one that was started.");
+	exposition_family(x, "sonde_processes", EXPOSITION_GAUGE, "Processes of the application.");
 	for (size_t i = 0; i < s->app_count; i++)
 		if (s->apps[i].first)
 			exposition_sample(x, (double)s->apps[i].processes, "app", s->apps[i].name, NULL);
-	exposition_family(x, "sonde_cpu_seconds", EXPOSITION_COUNTER, "Processor time of these processes.");
+	exposition_family(x, "sonde_cpu_seconds", EXPOSITION_COUNTER, "CPU time of the application's processes.");
 	for (size_t i = 0; i < s->app_count; i++)
 		if (s->apps[i].first)
 			exposition_sample(x, s->apps[i].cpu_seconds, "app", s->apps[i].name, NULL);
-	exposition_family(x, "sonde_resident_memory_bytes", EXPOSITION_GAUGE, "Memory of these processes.");
+	exposition_family(x, "sonde_resident_memory_bytes", EXPOSITION_GAUGE,
+			"Resident memory of the application's processes.");
 	for (size_t i = 0; i < s->app_count; i++)
 		if (s->apps[i].first)
 			exposition_sample(x, (double)s->apps[i].resident_bytes, "app", s->apps[i].name, NULL);
 	exposition_family(x, "sonde_rejected_updates", EXPOSITION_COUNTER,
-			"Updates of metrics that were no finite numbers, or of another kind.");
+			"Rejected metric updates: not finite, or of another kind.");
 	for (size_t i = 0; i < s->app_count; i++)
 		exposition_sample(x, (double)s->apps[i].rejected, "app", s->apps[i].name, NULL);
 }
@@ -211,21 +211,23 @@ static void add_ourselves(struct exposition *x, const struct live_exporter *e)
 	struct rlimit limit;
 	struct timespec boot;
 
-	exposition_family(x, "sonde_build", EXPOSITION_INFO, "The version of sonde.");
+	exposition_family(x, "sonde_build", EXPOSITION_INFO, "Version of sonde.");
 	exposition_sample(x, 1, "version", e->version, NULL);
 	if (live_process_read(&p, getpid(), INT64_MAX) < 0)
 		return;
 	clock_gettime(CLOCK_BOOTTIME, &boot);
-	add_one(x, "process_cpu_seconds", EXPOSITION_COUNTER, "Processor time of sonde live.",
-			(double)clock_cpu_ns() / 1e9);
-	add_one(x, "process_resident_memory_bytes", EXPOSITION_GAUGE, "Its memory.", (double)p.resident_bytes);
-	add_one(x, "process_virtual_memory_bytes", EXPOSITION_GAUGE, "Its address space.", (double)p.virtual_bytes);
-	add_one(x, "process_start_time_seconds", EXPOSITION_GAUGE, "Its start, since the epoch.",
+	add_one(x, "process_cpu_seconds", EXPOSITION_COUNTER, "CPU time of sonde live.", (double)clock_cpu_ns() / 1e9);
+	add_one(x, "process_resident_memory_bytes", EXPOSITION_GAUGE, "Resident memory of sonde live.",
+			(double)p.resident_bytes);
+	add_one(x, "process_virtual_memory_bytes", EXPOSITION_GAUGE, "Virtual memory of sonde live.",
+			(double)p.virtual_bytes);
+	add_one(x, "process_start_time_seconds", EXPOSITION_GAUGE, "Start time of sonde live since the Unix epoch.",
 			(double)clock_real_ns() / 1e9 -
 					((double)boot.tv_sec + (double)boot.tv_nsec / 1e9 - p.start_seconds));
-	add_one(x, "process_open_fds", EXPOSITION_GAUGE, "Its open files.", open_fds());
+	add_one(x, "process_open_fds", EXPOSITION_GAUGE, "Open file descriptors of sonde live.", open_fds());
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
-		add_one(x, "process_max_fds", EXPOSITION_GAUGE, "How many it may open.", (double)limit.rlim_cur);
+		add_one(x, "process_max_fds", EXPOSITION_GAUGE, "Maximum number of open file descriptors.",
+				(double)limit.rlim_cur);
 }
 
 static void add_containers(struct exposition *x, const struct live_scan *s)
@@ -238,7 +240,7 @@ static void add_containers(struct exposition *x, const struct live_scan *s)
 		if (!e || !*e->container_id)
 			continue;
 		if (!has_family)
-			exposition_family(x, "sonde_container", EXPOSITION_INFO, "The container of the application.");
+			exposition_family(x, "sonde_container", EXPOSITION_INFO, "Container of the application.");
 		has_family = true;
 		exposition_sample(x, 1, "app", s->apps[i].name, "container_id", e->container_id, "container",
 				*e->container ? e->container : NULL, NULL);
@@ -276,7 +278,7 @@ static int show(struct live_exporter *e, struct exposition *x, unsigned parts, i
 	if (rc == 0)
 		rc = live_scan(&scan, &e->watch, parts, e->options.series_max, age_ns, err);
 	if (rc == 0 && live_pushed_add(e->pushed, &scan, e->options.series_max) < 0)
-		rc = err_sys(err, ENOMEM, "cannot show what was pushed");
+		rc = err_sys(err, ENOMEM, "cannot format pushed metrics");
 	if (rc == 0) {
 		add_apps(x, &scan);
 		add_containers(x, &scan);
@@ -291,12 +293,11 @@ static int show(struct live_exporter *e, struct exposition *x, unsigned parts, i
 			live_node(x);
 		if (parts & LIVE_DEVICES)
 			show_devices(e, x);
-		add_one(x, "sonde_live_scrapes", EXPOSITION_COUNTER, "Times that this was asked.", (double)e->scrapes);
+		add_one(x, "sonde_live_scrapes", EXPOSITION_COUNTER, "Number of scrapes.", (double)e->scrapes);
 		add_one(x, "sonde_live_dropped_series", EXPOSITION_COUNTER,
-				"Series that were left out of answers: too many, or of a name that was taken.",
-				(double)e->dropped);
+				"Series left out of scrapes: over the limit, or a duplicate name.", (double)e->dropped);
 		add_one(x, "sonde_live_undelivered", EXPOSITION_COUNTER,
-				"Deliveries to a text file or Pushgateway that failed.",
+				"Failed writes to the text file or Pushgateway.",
 				(double)__atomic_load_n(&e->undelivered, __ATOMIC_RELAXED));
 		if (parts & LIVE_OURSELVES)
 			add_ourselves(x, e);

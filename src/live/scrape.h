@@ -7,27 +7,12 @@
 #include "live/apps.h"
 #include "live/devices.h"
 #include "live/exposition.h"
+#include "live/proc-metrics.h"
 #include "live/push-receiver.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-/* A cgroup that is exported even if its processes have no boards. */
-struct live_group {
-	const char *app, *dir;
-};
-
-#define LIVE_GROUPS_MAX 256
-
-struct live_named_groups { /* with their open files */
-	const struct live_group *groups;
-	size_t count;
-	/* private */
-	struct live_cgroup *dirs;
-	struct live_group_files *files;
-	int node_fds[LIVE_PRESSURES]; /* pressure files of the machine; 0: not opened yet; -1: missing */
-};
 
 struct live_options {
 	const char *const *rings; /* directories that contain ring directories; NULL: /dev/shm */
@@ -72,12 +57,5 @@ int live_samples(struct live_exporter *e, const struct live_taker *taker, struct
 /* Calls `take` for every process of an application, with the lock held. */
 void live_each_process(struct live_exporter *e, const char *app,
 		void (*take)(void *arg, const struct live_ring *ring, const struct live_entry *entry), void *arg);
-
-/* CPU time, memory and pressure of the machine; the cgroups of applications, and the named ones. */
-void live_node(struct exposition *x);
-void live_groups(struct exposition *x, const struct live_scan *s, struct live_named_groups *named);
-/* If out of memory, the list is empty. */
-void live_named_groups_init(struct live_named_groups *n, const struct live_group *groups, size_t count);
-void live_named_groups_release(struct live_named_groups *n);
 
 #endif

@@ -326,7 +326,7 @@ int live_watch_refresh(struct live_watch *w, int64_t age_ns, struct sonde_err *e
 	drop_rings(w);
 	for (size_t i = 0; i < w->ring_count; i++)
 		live_clock_set(&w->rings[i].clock);
-	return rc < 0 ? err_sys(err, -rc, "cannot look for running programs") : 0;
+	return rc < 0 ? err_sys(err, -rc, "cannot find running programs") : 0;
 }
 
 int live_watch_read(struct live_entry *e, int64_t age_ns, bool has_histograms, struct live_board *b,

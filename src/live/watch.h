@@ -10,9 +10,8 @@
 
 #include "base/err.h"
 #include "live/board-reader.h"
-#include "live/cgroup-files.h"
 #include "live/container-id.h"
-#include "live/process-metrics.h"
+#include "live/proc-metrics.h"
 #include "live/rate.h"
 
 #include <stdbool.h>

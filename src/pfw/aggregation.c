@@ -150,12 +150,11 @@ static void write_sum(struct pfwlog *log, const struct sum *sum)
 	at = put_bytes(at, sum->head + 1, sum->head_bytes - 1); /* without the leading comma */
 	at = PUT(at, ",\"ts\":");
 	at = put_int(at, in_units(log, sum->key.bucket * u->interval_ns));
-	at = put_text(at, u->generation == 'E' ? ",\"ph\":3" : ",\"ph\":\"C\"");
+	at = put_phase(at, u->generation, u->generation == 'E' ? 'A' : 'C'); /* older ones have no aggregates */
 	at = put_who(log, at, sum->key.pid, sum->key.tid);
 	at = put_bytes(at, log->host, log->host_bytes);
 	if (sum->key.file) {
-		at = PUT(at, ",\"fhash\":");
-		at = put_hash(log, at, sum->key.file->hash);
+		at = put_hash(PUT(at, ",\"fhash\":"), sum->key.file->hash, log->names.is_hex);
 	}
 	at = PUT(at, ",\"dft_cnt\":");
 	at = put_uint(at, sum->count);

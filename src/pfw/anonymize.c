@@ -44,10 +44,10 @@ static void put_value(struct buf *out, const char *at, const char *end)
 			buf_addc(out, *at++);
 			continue;
 		}
-		to = pfw_skip_string(at + 1, end, &flags);
+		to = jsonscan_string(at + 1, end, &flags);
 		if (!to)
 			return;
-		next = pfw_skip_blanks(to, end);
+		next = jsonscan_blanks(to, end);
 		if (next < end && *next == ':')
 			buf_add(out, at, (size_t)(to - at));
 		else
@@ -60,14 +60,14 @@ static bool is_definition(const struct pfw_line *line)
 {
 	const struct pfw_field *name = pfw_line_get(line, PFW_KEY_name);
 
-	return name && name->kind == PFW_STRING && name->bytes == 2 && name->value[1] == 'H' &&
+	return name && name->kind == JSONSCAN_STRING && name->bytes == 2 && name->value[1] == 'H' &&
 			strchr("FSH", name->value[0]);
 }
 
 static bool stays(const struct pfw_field *f)
 {
-	return f->kind == PFW_INTEGER || f->kind == PFW_REAL || f->kind == PFW_WORD || f->id == PFW_KEY_mode ||
-			is_key(f, "date") || is_key(f, "version");
+	return f->kind == JSONSCAN_INTEGER || f->kind == JSONSCAN_REAL || f->kind == JSONSCAN_WORD ||
+			f->id == PFW_KEY_mode || is_key(f, "date") || is_key(f, "version");
 }
 
 /* The name defined for a hash becomes the hash itself. */
@@ -88,20 +88,20 @@ static bool is_name_of_thread(const struct pfw_line *line, const struct pfw_fiel
 	const struct pfw_field *name = pfw_line_get(line, PFW_KEY_name);
 
 	/* The "value" of these records repeats the record's name. */
-	return f->id == PFW_KEY_value && name && f->kind == PFW_STRING && name->bytes == f->bytes &&
+	return f->id == PFW_KEY_value && name && f->kind == JSONSCAN_STRING && name->bytes == f->bytes &&
 			!memcmp(name->value, f->value, f->bytes);
 }
 
 static void put_arg(struct buf *out, const struct pfw_line *line, const struct pfw_field *f)
 {
-	const char *value = f->value - (f->kind == PFW_STRING);
+	const char *value = f->value - (f->kind == JSONSCAN_STRING);
 
 	if (stays(f) || is_name_of_thread(line, f)) {
 		buf_add(out, f->from, (size_t)(f->to - f->from));
 		return;
 	}
 	buf_add(out, f->from, (size_t)(value - f->from));
-	if (f->id == PFW_KEY_name && f->kind == PFW_STRING && is_definition(line))
+	if (f->id == PFW_KEY_name && f->kind == JSONSCAN_STRING && is_definition(line))
 		put_defined(out, line, f);
 	else
 		put_value(out, value, f->to);
@@ -115,7 +115,7 @@ void pfw_anonymize(struct buf *out, const struct pfw_line *line, const char *tex
 		const struct pfw_field *f = &line->fields[i];
 
 		buf_add(out, at, (size_t)(f->from - at));
-		if (f->is_arg || (f->kind != PFW_STRING && f->id == PFW_KEY_args))
+		if (f->is_arg || (f->kind != JSONSCAN_STRING && f->id == PFW_KEY_args))
 			put_arg(out, line, f);
 		else
 			buf_add(out, f->from, (size_t)(f->to - f->from));

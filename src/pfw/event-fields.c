@@ -75,7 +75,7 @@ static bool parse_scaled(const struct pfw_field *f, const struct pfw_scale *s, i
 		*v = number * s->mul + s->add;
 		return true;
 	}
-	if (s->mul == 1 || (f->kind != PFW_REAL && f->kind != PFW_STRING) ||
+	if (s->mul == 1 || (f->kind != JSONSCAN_REAL && f->kind != JSONSCAN_STRING) ||
 			!pfw_parse_scaled(f->value, f->bytes, s->mul, v))
 		return false;
 	return *v >= s->min && *v <= TIME_NS_MAX;
@@ -127,12 +127,12 @@ static uint8_t put_top(struct pfw_event *e, const struct pfw_context *ctx, struc
 	if (f == e->name || f == e->category)
 		return PFW_ROLE_FIXED;
 	if (f == e->phase)
-		return e->class == PFW_OTHER && f->kind != PFW_STRING ? PFW_ROLE_NONE : PFW_ROLE_FIXED;
+		return e->class == PFW_OTHER && f->kind != JSONSCAN_STRING ? PFW_ROLE_NONE : PFW_ROLE_FIXED;
 	if (f->id == PFW_KEY_pid)
 		return put_id(&e->pid, f, PFW_ROLE_PID);
 	if (f->id == PFW_KEY_tid)
 		return put_id(&e->tid, f, PFW_ROLE_TID);
-	if (f->id == PFW_KEY_id && f->kind == PFW_STRING)
+	if (f->id == PFW_KEY_id && f->kind == JSONSCAN_STRING)
 		e->forms |= PFW_FORM_QUOTED;
 	return put_known(e, ctx, f);
 }
@@ -148,7 +148,7 @@ static uint8_t put_host(struct pfw_event *e, struct pfw_field *f)
 								: PFW_FORM_INTEGER_HASH;
 		return PFW_ROLE_HOST;
 	}
-	if (f->id == PFW_KEY_hostname && !e->hostname && f->kind == PFW_STRING) {
+	if (f->id == PFW_KEY_hostname && !e->hostname && f->kind == JSONSCAN_STRING) {
 		e->hostname = f;
 		return PFW_ROLE_HOSTNAME;
 	}
@@ -168,14 +168,14 @@ static uint8_t put_file(struct pfw_event *e, struct pfw_field *f)
 		e->has_file = true;
 		return PFW_ROLE_FILE;
 	}
-	if (f->id == PFW_KEY_fname && !e->filename && f->kind == PFW_STRING) {
+	if (f->id == PFW_KEY_fname && !e->filename && f->kind == JSONSCAN_STRING) {
 		e->filename = f;
 		return PFW_ROLE_FILENAME;
 	}
 	if (ends_in_hash(f))
 		return e->has_file2 || !(e->has_file2 = pfw_field_hash(f, &e->file2_hash, &is_hex)) ? PFW_ROLE_ARGS
 												    : PFW_ROLE_FILE2;
-	if (f->id == PFW_KEY_mode && !e->text_field && f->kind == PFW_STRING) {
+	if (f->id == PFW_KEY_mode && !e->text_field && f->kind == JSONSCAN_STRING) {
 		e->text_field = f;
 		return PFW_ROLE_TEXT;
 	}
@@ -197,7 +197,7 @@ static uint8_t put_call_arg(struct pfw_event *e, const struct pfw_context *ctx, 
 	int64_t v;
 	int place;
 
-	if (has_place(e, f) || f->kind != PFW_INTEGER || !pfw_parse_int(f->value, f->bytes, &v))
+	if (has_place(e, f) || f->kind != JSONSCAN_INTEGER || !pfw_parse_int(f->value, f->bytes, &v))
 		return PFW_ROLE_NONE;
 	place = pfw_dims_call_arg(e->cache->dims, e->call, f->key, f->key_bytes);
 	return place < 0 ? PFW_ROLE_NONE : put_column(e, ctx, f, STORE_IO_arg0 + (unsigned)place, PLAIN);
@@ -223,8 +223,8 @@ static void find_product(struct pfw_event *e, const struct pfw_line *line)
 {
 	const struct pfw_field *size = pfw_line_arg(line, PFW_KEY_size), *count = pfw_line_arg(line, PFW_KEY_count);
 
-	e->has_product = e->table == STORE_TABLE_IO && size && count && size->kind == PFW_INTEGER &&
-			count->kind == PFW_INTEGER;
+	e->has_product = e->table == STORE_TABLE_IO && size && count && size->kind == JSONSCAN_INTEGER &&
+			count->kind == JSONSCAN_INTEGER;
 }
 
 static void note_product(struct pfw_event *e, const struct pfw_field *f)

@@ -27,12 +27,12 @@ void pfw_event_release(struct pfw_event *e)
 
 static bool is_string(const struct pfw_field *f, const char *text)
 {
-	return f && f->kind == PFW_STRING && f->bytes == strlen(text) && !memcmp(f->value, text, f->bytes);
+	return f && f->kind == JSONSCAN_STRING && f->bytes == strlen(text) && !memcmp(f->value, text, f->bytes);
 }
 
 static bool is_phase(const struct pfw_field *f, const char *letter, char digit)
 {
-	return is_string(f, letter) || (f && f->kind == PFW_INTEGER && f->bytes == 1 && *f->value == digit);
+	return is_string(f, letter) || (f && f->kind == JSONSCAN_INTEGER && f->bytes == 1 && *f->value == digit);
 }
 
 static bool is_call_category(const struct pfw_field *f)
@@ -47,8 +47,8 @@ static void classify(struct pfw_event *e, const struct pfw_context *ctx, const s
 	e->name = pfw_line_get(line, PFW_KEY_name);
 	e->category = pfw_line_get(line, PFW_KEY_cat);
 	e->phase = pfw_line_get(line, PFW_KEY_ph);
-	e->name = e->name && e->name->kind == PFW_STRING ? e->name : NULL;
-	e->category = e->category && e->category->kind == PFW_STRING ? e->category : NULL;
+	e->name = e->name && e->name->kind == JSONSCAN_STRING ? e->name : NULL;
+	e->category = e->category && e->category->kind == JSONSCAN_STRING ? e->category : NULL;
 	e->table = STORE_TABLE_LINE;
 	e->class = PFW_OTHER;
 	if (is_phase(e->phase, "M", '4')) {
@@ -87,7 +87,7 @@ static int64_t intern(struct pfw_event *e, const struct pfw_field *f)
 {
 	if (!f)
 		return STORE_NULL;
-	if (!(f->flags & PFW_HAS_ESCAPE) && f->kind == PFW_STRING)
+	if (!(f->flags & JSONSCAN_HAS_ESCAPE) && f->kind == JSONSCAN_STRING)
 		return pfw_cache_string(e->cache, f->value, f->bytes);
 	buf_reset(&e->scratch);
 	pfw_field_text(f, &e->scratch);
@@ -122,7 +122,7 @@ static void find_process(struct pfw_event *e, const struct pfw_context *ctx)
 	}
 	e->is_hostless = !e->has_host && !e->hostname && key.host_kind != PFW_HOST_NONE;
 	e->process = pfw_cache_process(e->cache, &key);
-	if (e->phase && e->phase->kind == PFW_INTEGER)
+	if (e->phase && e->phase->kind == JSONSCAN_INTEGER)
 		e->forms |= PFW_FORM_INTEGER_PHASE;
 	if (e->process && (e->forms & ~e->process->forms))
 		atomic_fetch_or(&e->process->forms, e->forms);
@@ -131,7 +131,7 @@ static void find_process(struct pfw_event *e, const struct pfw_context *ctx)
 static void add_field(struct buf *out, const struct pfw_field *f)
 {
 	buf_addc(out, out->len ? ',' : '{');
-	if (f->flags & PFW_HAS_ODD)
+	if (f->flags & JSONSCAN_HAS_ODD)
 		pfw_clean(out, f->from, (size_t)(f->to - f->from));
 	else
 		buf_add(out, f->from, (size_t)(f->to - f->from));
@@ -196,7 +196,7 @@ static int64_t phase_of(struct pfw_event *e)
 		return pfw_cache_string(e->cache, "M", 1);
 	if (e->class == PFW_COUNTER)
 		return pfw_cache_string(e->cache, is_phase(e->phase, "A", '3') ? "A" : "C", 1);
-	return e->phase && e->phase->kind == PFW_STRING ? intern(e, e->phase) : STORE_NULL;
+	return e->phase && e->phase->kind == JSONSCAN_STRING ? intern(e, e->phase) : STORE_NULL;
 }
 
 static void finish_line(struct pfw_event *e)

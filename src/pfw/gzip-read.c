@@ -227,7 +227,7 @@ int pfw_gzip_scan(int fd, uint64_t bytes, uint64_t stride, uint64_t **starts, si
 	}
 	if (rc < 0) {
 		free(s.at);
-		return err_sys(err, -rc, "cannot look for the members of a gzip file");
+		return err_sys(err, -rc, "cannot scan the gzip file for members");
 	}
 	*starts = s.at;
 	*count = s.count;

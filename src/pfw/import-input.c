@@ -109,7 +109,7 @@ int pfw_inputs_add(struct pfw_inputs *in, const char *path, struct sonde_err *er
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot read '%s'", path);
 	if (in->count == before)
-		return err_set(err, ENOENT, "there is no trace (*.pfw, *.pfw.gz) below '%s'", path);
+		return err_set(err, ENOENT, "no traces (*.pfw, *.pfw.gz) found in '%s'", path);
 	return 0;
 }
 
@@ -157,7 +157,7 @@ static bool look_at(struct pfw_input *in, struct pfw_dims *dims, const struct pf
 
 	if (in->ctx.host_kind == PFW_HOST_NONE && hash && pfw_field_hash(hash, &in->ctx.host, &is_hex))
 		in->ctx.host_kind = PFW_HOST_HASH;
-	if (in->ctx.host_kind == PFW_HOST_NONE && dims && name && name->kind == PFW_STRING && !name->flags) {
+	if (in->ctx.host_kind == PFW_HOST_NONE && dims && name && name->kind == JSONSCAN_STRING && !name->flags) {
 		int64_t id = pfw_dims_string(dims, name->value, name->bytes);
 
 		in->ctx.host_kind = id == STORE_NULL ? PFW_HOST_NONE : PFW_HOST_NAME;

@@ -45,15 +45,15 @@ void pfw_part_release(struct pfw_part *p)
 bool pfw_part_describe(const struct pfw_part *p, char *text, size_t size)
 {
 	if (p->error)
-		snprintf(text, size, "reading it failed: %s", strerror(p->error));
+		snprintf(text, size, "read error: %s", strerror(p->error));
 	else if (p->input->bytes == 0)
-		snprintf(text, size, "it is empty");
+		snprintf(text, size, "empty file");
 	else if (p->status == PFW_GZIP_CUT)
-		snprintf(text, size, "it is cut: the gzip member that byte %" PRIu64 " is in has no end", p->where);
+		snprintf(text, size, "truncated: unexpected end of the gzip member at byte %" PRIu64, p->where);
 	else if (p->status == PFW_GZIP_DAMAGED)
-		snprintf(text, size, "it is damaged before byte %" PRIu64, p->where);
+		snprintf(text, size, "damaged before byte %" PRIu64, p->where);
 	else if (p->status == PFW_GZIP_JUNK)
-		snprintf(text, size, "from byte %" PRIu64 " on it is no gzip any more", p->where);
+		snprintf(text, size, "not in gzip format from byte %" PRIu64 " on", p->where);
 	else
 		return false;
 	return true;

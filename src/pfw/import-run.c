@@ -10,12 +10,161 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #ifndef SONDE_VERSION
 #define SONDE_VERSION "unknown"
 #endif
 
+#define GZIP_PART_BYTES ((uint64_t)192 << 10) /* about 3 MiB of text */
+#define TEXT_PART_BYTES ((uint64_t)4 << 20)
 #define SOURCES_MAX 1000 /* in run.json */
+
+/* Reading. */
+
+static unsigned thread_count(const struct import_options *o)
+{
+	long cpus = o->threads ? (long)o->threads : sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus < 1 ? 1 : cpus > IMPORT_THREADS_MAX ? IMPORT_THREADS_MAX : (unsigned)cpus;
+}
+
+int64_t import_unit_ns(enum import_unit unit)
+{
+	static const int64_t units[] = { 0, 1, 1000, 1000000, 1000000000 };
+
+	return units[unit];
+}
+
+/* Inspects all inputs before they are read, several in parallel. */
+
+struct looking {
+	struct pfw_inputs *inputs;
+	struct pfw_dims *dims;
+	struct pfw_look look_for;
+	atomic_size_t next;
+};
+
+static void *look_some(void *arg)
+{
+	struct looking *l = arg;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&l->next, 1)) < l->inputs->count)
+		pfw_input_look(&l->inputs->items[i], l->dims, &l->look_for);
+	return NULL;
+}
+
+static void look_at_all(struct pfw_inputs *inputs, struct pfw_dims *dims, int64_t unit, unsigned threads)
+{
+	struct looking l = { .inputs = inputs, .dims = dims, .look_for = { unit, TEXT_PART_BYTES, GZIP_PART_BYTES } };
+	pthread_t ids[IMPORT_THREADS_MAX];
+	unsigned started = 1;
+
+	for (; started < threads && started < inputs->count; started++)
+		if (pthread_create(&ids[started], NULL, look_some, &l) != 0)
+			break;
+	look_some(&l);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(ids[i], NULL);
+}
+
+/*
+ * Processes are numbered in the order they are first seen. The first process of each file is numbered in file order,
+ * independent of the threads.
+ */
+static void number_processes(struct pfw_inputs *inputs, struct pfw_dims *dims)
+{
+	for (size_t i = 0; i < inputs->count; i++) {
+		const struct pfw_input *in = &inputs->items[i];
+		struct pfw_process_key key = { in->ctx.host_kind, in->ctx.host, in->first_pid };
+
+		if (!in->error && in->first_pid != STORE_NULL)
+			pfw_dims_process(dims, &key);
+	}
+}
+
+static int list_parts(struct import_pool *c, struct pfw_inputs *inputs)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < inputs->count; i++)
+		count += inputs->items[i].part_count;
+	c->parts = calloc(count + 1, sizeof(*c->parts));
+	if (!c->parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < inputs->count; i++) {
+		struct pfw_input *in = &inputs->items[i];
+
+		in->first_part = c->part_count;
+		c->all_bytes += in->bytes;
+		for (size_t k = 0; k < in->part_count; k++)
+			c->parts[c->part_count++] = (struct pfw_part){
+				.input = in,
+				.index = k,
+				.from = in->starts[k],
+				.to = k + 1 < in->part_count ? in->starts[k + 1] : UINT64_MAX,
+			};
+	}
+	return 0;
+}
+
+/* One attempt: 0, -errno, or 1 if an input was split in the wrong place. */
+static int attempt(struct pfw_import *im, struct sonde_err *err)
+{
+	int rc = store_sink_open(&im->sink, im->run.tablesfd, err);
+
+	if (rc < 0)
+		return rc;
+	pfw_dims_init(&im->dims, &im->sink);
+	pfw_tables_init(&im->tables, im->run.tablesfd, thread_count(im->options));
+	im->pool = (struct import_pool){ .dims = &im->dims,
+		.tables = &im->tables,
+		.is_general = im->options->is_general,
+		.threads = thread_count(im->options),
+		.progress = im->options->progress,
+		.arg = im->options->arg };
+	look_at_all(&im->inputs, &im->dims, import_unit_ns(im->options->unit), im->pool.threads);
+	number_processes(&im->inputs, &im->dims);
+	rc = list_parts(&im->pool, &im->inputs);
+	if (rc == 0)
+		rc = import_pool_run(&im->pool);
+	pfw_tables_close(&im->tables);
+	if (rc < 0)
+		return err_sys(err, -rc, "cannot import");
+	return im->pool.is_misplit;
+}
+
+static void drop_attempt(struct pfw_import *im)
+{
+	store_sink_close(&im->sink, NULL);
+	pfw_dims_release(&im->dims);
+	import_pool_release(&im->pool);
+}
+
+void pfw_remove_tables(int tablesfd)
+{
+	char name[64];
+
+	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+		snprintf(name, sizeof(name), "%s.tbl", store_schemas[i]->name);
+		unlinkat(tablesfd, name, 0);
+	}
+}
+
+int pfw_read_all(struct pfw_import *im, struct sonde_err *err)
+{
+	int rc = attempt(im, err);
+
+	if (rc <= 0)
+		return rc;
+	/* If one was split in the wrong place, none is split: the cost is at most that of reading them twice. */
+	drop_attempt(im);
+	pfw_remove_tables(im->run.tablesfd);
+	for (size_t i = 0; i < im->inputs.count; i++)
+		im->inputs.items[i].is_unsplit = true;
+	return attempt(im, err);
+}
 
 /* Problems. */
 
@@ -52,7 +201,7 @@ static void tell_of_files(struct pfw_import *im)
 		bool is_bad = in->error;
 
 		if (is_bad)
-			snprintf(text, sizeof(text), "it cannot be read: %s", strerror(in->error));
+			snprintf(text, sizeof(text), "cannot be read: %s", strerror(in->error));
 		for (size_t k = 0; !is_bad && k < in->part_count; k++)
 			is_bad = pfw_part_describe(&im->pool.parts[in->first_part + k], text, sizeof(text));
 		if (is_bad)
@@ -146,8 +295,8 @@ static void write_source(struct json *j, const struct pfw_import *im)
 
 	json_key(j, "source");
 	json_object(j);
-	json_kstr(j, "format", im->format->name);
-	if (!im->format->read)
+	json_kstr(j, "format", im->format);
+	if (!im->is_foreign)
 		json_kint(j, "unit_ns", unit);
 	json_kuint(j, "files", r->files);
 	json_kuint(j, "bytes", r->input_bytes);
@@ -190,8 +339,8 @@ static void write_trouble(struct json *j, const struct import_result *r)
 		json_kstr(j, "trouble", r->trouble.text);
 	else if (r->counts.invalid || r->counts.too_long || r->bad_files) {
 		snprintf(text, sizeof(text),
-				"%" PRIu64 " lines of the traces were no records, %" PRIu64 " were too long, %" PRIu64
-				" files were cut, damaged, empty or unreadable",
+				"%" PRIu64 " invalid lines, %" PRIu64 " lines too long, %" PRIu64
+				" files truncated, damaged, empty or unreadable",
 				r->counts.invalid, r->counts.too_long, r->bad_files);
 		json_kstr(j, "trouble", text);
 	}

@@ -220,7 +220,7 @@ static void add_counters(struct pfw_worker *w)
 	for (size_t i = 0; e->name && e->ts_ns != STORE_NULL && i < w->line.count; i++) {
 		const struct pfw_field *f = &w->line.fields[i];
 
-		if (!f->is_arg || (f->kind != PFW_INTEGER && f->kind != PFW_REAL) || is_hash_key(f))
+		if (!f->is_arg || (f->kind != JSONSCAN_INTEGER && f->kind != JSONSCAN_REAL) || is_hash_key(f))
 			continue;
 		row.value = read_real(w, f);
 		buf_reset(&w->scratch);
@@ -274,9 +274,7 @@ static void take_record(struct pfw_worker *w, uint64_t number, const char *at, s
 	size_t text_bytes;
 
 	if (pfw_event_make(e, &w->ctx, &w->line) < 0) {
-		lose_long(w, number,
-				"there is no room for its texts, which are longer than 16 MiB with what is escaped", at,
-				n);
+		lose_long(w, number, "strings are longer than 16 MiB after escaping", at, n);
 		return;
 	}
 	text_bytes = e->args_bytes.len + e->extra_bytes.len + e->text_bytes.len;

@@ -14,17 +14,17 @@
 
 /* X(name, description): counted by workers, added up at the end, shown by `sonde import --json`. */
 #define PFW_COUNTS(X) \
-	X(lines, "lines, without those that are blank") \
+	X(lines, "lines, excluding blank lines") \
 	X(events, "timed events") \
-	X(calls, "of these, calls of POSIX and STDIO") \
+	X(calls, "of these, POSIX and STDIO calls") \
 	X(metadata, "metadata records") \
 	X(counters, "counter and aggregate records") \
-	X(other, "records that are none of these; they are kept") \
-	X(brackets, "lines that hold nothing but brackets and commas") \
-	X(invalid, "lines that are no JSON object, and are lost") \
-	X(too_long, "lines longer than 16 MiB, which are lost") \
-	X(odd_durations, "events with a duration below zero or beyond all measure, which is kept as text") \
-	X(quick, "lines read by a learnt shape")
+	X(other, "other records (kept)") \
+	X(brackets, "lines of brackets and commas") \
+	X(invalid, "lines that are not JSON objects (skipped)") \
+	X(too_long, "lines longer than 16 MiB (skipped)") \
+	X(odd_durations, "events with a negative or overflowing duration (kept as text)") \
+	X(quick, "lines read by the template fast path")
 
 struct pfw_counts {
 #define PFW_COUNT_FIELD(name, what) uint64_t name;

@@ -1,32 +1,6 @@
-/* Numbers and strings in JSON text, decoded and encoded; see json-scan.h. */
-#include "pfw/json-scan.h"
+#include "pfw/json-values.h"
 
 #include <string.h>
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-int pfw_hex4(const char *at, const char *end)
-{
-	int v = 0;
-
-	if (end - at < 4)
-		return -1;
-	for (int i = 0; i < 4; i++) {
-		int digit = hex_digit(at[i]);
-
-		if (digit < 0)
-			return -1;
-		v = v << 4 | digit;
-	}
-	return v;
-}
 
 /* Numbers. */
 
@@ -107,7 +81,7 @@ bool pfw_parse_hex(const char *at, size_t n, uint64_t *v)
 	if (n != 16)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		int digit = hex_digit(at[i]);
+		int digit = jsonscan_hex(at[i]);
 
 		if (digit < 0 || (at[i] >= 'A' && at[i] <= 'F'))
 			return false;
@@ -141,11 +115,11 @@ static void add_utf8(struct buf *out, unsigned code)
 /* At the four digits of \uXXXX; returns the position after the escape, or after both of a surrogate pair. */
 static const char *decode_unicode(struct buf *out, const char *at, const char *end)
 {
-	int code = pfw_hex4(at, end), low = -1;
+	int code = jsonscan_hex4(at, end), low = -1;
 
 	at += 4;
 	if (code >= 0xd800 && code < 0xdc00 && end - at >= 6 && at[0] == '\\' && at[1] == 'u')
-		low = pfw_hex4(at + 2, end);
+		low = jsonscan_hex4(at + 2, end);
 	if (low >= 0xdc00 && low < 0xe000) {
 		add_utf8(out, 0x10000u + ((unsigned)code - 0xd800u) * 0x400u + ((unsigned)low - 0xdc00u));
 		return at + 6;
@@ -181,29 +155,6 @@ void pfw_decode(struct buf *out, const char *at, size_t n)
 	}
 }
 
-/* Valid second bytes of a UTF-8 character, by its first byte; the rest are 0x80 to 0xbf. */
-static bool is_second(unsigned char first, unsigned char second)
-{
-	unsigned char from = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-	unsigned char to = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-
-	return second >= from && second <= to;
-}
-
-/* Length of the UTF-8 character there, or 0 if it is invalid. */
-static size_t utf8_length(const char *at, const char *end)
-{
-	const unsigned char *p = (const unsigned char *)at;
-	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
-
-	if ((size_t)(end - at) < n || (n > 1 && !is_second(p[0], p[1])))
-		return 0;
-	for (size_t i = 2; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	return n;
-}
-
 /* \uXXYY, with XX as text */
 static void add_escape(struct buf *out, const char *high, unsigned char low)
 {
@@ -217,9 +168,9 @@ static void add_escape(struct buf *out, const char *high, unsigned char low)
 static const char *clean_character(struct buf *out, const char *at, const char *end)
 {
 	unsigned char c = (unsigned char)*at;
-	size_t n = utf8_length(at, end);
+	size_t n = jsonscan_utf8(at, (size_t)(end - at));
 
-	if (c < 0x20)
+	if (c < 0x20 || c == 0x7f)
 		add_escape(out, "00", c);
 	else if (n == 0)
 		add_escape(out, "dc", c);
@@ -236,7 +187,7 @@ void pfw_encode(struct buf *out, const char *bytes, size_t n)
 	while (at < end) {
 		const char *plain = at;
 
-		while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')
+		while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x7f && *at != '"' && *at != '\\')
 			at++;
 		buf_add(out, plain, (size_t)(at - plain));
 		if (at < end && (*at == '"' || *at == '\\'))

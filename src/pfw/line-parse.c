@@ -68,27 +68,27 @@ static const char *scan_key(struct scan *s, const char *at, struct pfw_field *f)
 	const char *to;
 
 	if (at == s->end || *at != '"')
-		return fail(s, at, at == s->end ? "it ends inside an object" : "a key in quotes is missing");
-	to = pfw_skip_string(at + 1, s->end, &flags);
+		return fail(s, at, at == s->end ? "unexpected end of the object" : "expected a quoted key");
+	to = jsonscan_string(at + 1, s->end, &flags);
 	if (!to)
-		return fail(s, at, "a key has no end");
+		return fail(s, at, "unterminated key");
 	f->from = at;
 	f->key = at + 1;
 	f->key_bytes = (uint32_t)(to - 1 - f->key);
 	f->id = key_of(f->key, f->key_bytes);
 	f->flags = (uint8_t)flags;
-	at = pfw_skip_blanks(to, s->end);
+	at = jsonscan_blanks(to, s->end);
 	if (at == s->end || *at != ':')
-		return fail(s, at, "a colon is missing");
-	return pfw_skip_blanks(at + 1, s->end);
+		return fail(s, at, "expected ':'");
+	return jsonscan_blanks(at + 1, s->end);
 }
 
 /* Tabs and carriage returns between the tokens of a field need cleaning like those in strings. */
 static bool has_odd_blanks(const struct pfw_field *f)
 {
-	const char *value = f->value - (f->kind == PFW_STRING);
+	const char *value = f->value - (f->kind == JSONSCAN_STRING);
 
-	if (f->kind != PFW_OBJECT && f->kind != PFW_ARRAY && value == f->key + f->key_bytes + 2)
+	if (f->kind != JSONSCAN_OBJECT && f->kind != JSONSCAN_ARRAY && value == f->key + f->key_bytes + 2)
 		return false;
 	for (const char *at = f->from; at < f->to; at++)
 		if ((unsigned char)*at < 0x20)
@@ -98,21 +98,21 @@ static bool has_odd_blanks(const struct pfw_field *f)
 
 static const char *scan_value(struct scan *s, const char *at, struct pfw_field *f)
 {
-	enum pfw_kind kind = PFW_WORD;
+	enum jsonscan_kind kind = JSONSCAN_WORD;
 	unsigned flags = f->flags;
-	const char *to = pfw_skip_value(at, s->end, &kind, &flags);
+	const char *to = jsonscan_value(at, s->end, 1, &kind, &flags);
 
 	if (!to)
 		return fail(s, at,
-				at < s->end && *at == '"' ? "a string has no end or a bad escape"
-							  : "a value is missing, cut, bad or nested too deep");
+				at < s->end && *at == '"' ? "unterminated string or invalid escape"
+							  : "missing, invalid or too deeply nested value");
 	f->kind = (uint8_t)kind;
 	f->flags = (uint8_t)flags;
-	f->value = at + (kind == PFW_STRING);
+	f->value = at + (kind == JSONSCAN_STRING);
 	f->to = to;
-	f->bytes = (uint32_t)(to - f->value - (kind == PFW_STRING));
+	f->bytes = (uint32_t)(to - f->value - (kind == JSONSCAN_STRING));
 	if (has_odd_blanks(f))
-		f->flags |= PFW_HAS_ODD;
+		f->flags |= JSONSCAN_HAS_ODD;
 	return to;
 }
 
@@ -124,7 +124,7 @@ static const char *scan_field(struct scan *s, const char *at, bool is_arg)
 	struct pfw_field *f;
 
 	if (l->count == PFW_FIELDS_MAX)
-		return fail(s, at, "it has more than 65536 fields");
+		return fail(s, at, "more than 65536 fields");
 	f = add_field(l);
 	if (!f) {
 		s->kind = PFW_LINE_NO_MEMORY;
@@ -147,19 +147,19 @@ static const char *scan_field(struct scan *s, const char *at, bool is_arg)
 /* At the opening brace; returns the position after the closing one. The deepest call is for "args". */
 static const char *scan_object(struct scan *s, const char *at, bool is_args)
 {
-	at = pfw_skip_blanks(at + 1, s->end);
+	at = jsonscan_blanks(at + 1, s->end);
 	if (at < s->end && *at == '}')
 		return at + 1;
 	for (;;) {
 		at = scan_field(s, at, is_args);
 		if (!at)
 			return NULL;
-		at = pfw_skip_blanks(at, s->end);
+		at = jsonscan_blanks(at, s->end);
 		if (at < s->end && *at == '}')
 			return at + 1;
 		if (at == s->end || *at != ',')
-			return fail(s, at, at == s->end ? "it ends inside an object" : "a comma or brace is missing");
-		at = pfw_skip_blanks(at + 1, s->end);
+			return fail(s, at, at == s->end ? "unexpected end of the object" : "expected ',' or '}'");
+		at = jsonscan_blanks(at + 1, s->end);
 	}
 }
 
@@ -177,16 +177,16 @@ static enum pfw_line_kind scan_line(struct pfw_line *l, const char *at, size_t n
 	l->count = 0;
 	l->has_args = is_flat; /* only the first counts */
 	memset(l->first, 0xff, sizeof(l->first));
-	if (pfw_skip_blanks(at, s.end) == s.end)
+	if (jsonscan_blanks(at, s.end) == s.end)
 		return PFW_LINE_BLANK;
 	at = skip_frame(at, s.end);
 	if (at == s.end)
 		return PFW_LINE_BRACKET;
-	at = *at == '{' ? scan_object(&s, at, false) : fail(&s, at, "it is no JSON object");
+	at = *at == '{' ? scan_object(&s, at, false) : fail(&s, at, "not a JSON object");
 	if (at)
 		at = skip_frame(at, s.end);
 	if (at && at != s.end)
-		fail(&s, at, "there is text behind the object");
+		fail(&s, at, "unexpected text after the object");
 	return s.kind;
 }
 
@@ -204,20 +204,20 @@ enum pfw_line_kind pfw_object_scan(struct pfw_line *l, const char *at, size_t n)
 
 bool pfw_field_int(const struct pfw_field *f, int64_t *v)
 {
-	return (f->kind == PFW_INTEGER || f->kind == PFW_STRING) && pfw_parse_int(f->value, f->bytes, v);
+	return (f->kind == JSONSCAN_INTEGER || f->kind == JSONSCAN_STRING) && pfw_parse_int(f->value, f->bytes, v);
 }
 
 bool pfw_field_hash(const struct pfw_field *f, uint64_t *v, bool *is_hex)
 {
-	*is_hex = f->kind == PFW_STRING;
+	*is_hex = f->kind == JSONSCAN_STRING;
 	if (*is_hex)
 		return pfw_parse_hex(f->value, f->bytes, v);
-	return f->kind == PFW_INTEGER && pfw_parse_uint(f->value, f->bytes, v);
+	return f->kind == JSONSCAN_INTEGER && pfw_parse_uint(f->value, f->bytes, v);
 }
 
 void pfw_field_text(const struct pfw_field *f, struct buf *out)
 {
-	if (f->kind == PFW_STRING)
+	if (f->kind == JSONSCAN_STRING)
 		pfw_decode(out, f->value, f->bytes);
 	else
 		buf_add(out, f->value, f->bytes);

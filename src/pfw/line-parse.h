@@ -8,7 +8,7 @@
 #ifndef SONDE_PFW_LINE_PARSE_H
 #define SONDE_PFW_LINE_PARSE_H
 
-#include "pfw/json-scan.h"
+#include "pfw/json-values.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ enum pfw_key {
 
 #define PFW_LINE_BYTES_MAX ((size_t)16 << 20) /* longer lines are counted and skipped */
 #define PFW_LONG_BYTES ((size_t)1 << 20)      /* longer lines are processed one at a time, and their memory is freed */
-#define PFW_TOO_LONG "it is longer than 16 MiB"
+#define PFW_TOO_LONG "longer than 16 MiB"
 #define PFW_FIELDS_MAX 65536u /* lines with more are invalid */
 
 /* "key":value; pointers into the line. */
@@ -55,8 +55,8 @@ struct pfw_field {
 	uint32_t key_bytes;
 	uint32_t bytes;       /* of the value; of a string: without its quotes */
 	uint8_t id;           /* enum pfw_key */
-	uint8_t kind;         /* enum pfw_kind */
-	uint8_t flags;        /* enum pfw_flags, of key and value */
+	uint8_t kind;         /* enum jsonscan_kind */
+	uint8_t flags;        /* enum jsonscan_flags, of key and value */
 	bool is_arg;          /* inside "args" */
 	uint8_t role, column; /* set by event-parse.c */
 };

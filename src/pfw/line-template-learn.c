@@ -42,7 +42,7 @@ static bool is_exception(const struct pfw_field *f, enum store_table_id table)
 	}
 	if (table != STORE_TABLE_IO || !f->is_arg)
 		return false;
-	if (f->kind == PFW_INTEGER && !pfw_parse_int(f->value, f->bytes, &v))
+	if (f->kind == JSONSCAN_INTEGER && !pfw_parse_int(f->value, f->bytes, &v))
 		return true;
 	return f->key_bytes > 5 && !memcmp(f->key + f->key_bytes - 5, "_hash", 5);
 }
@@ -60,17 +60,17 @@ static bool is_learnable(const struct pfw_line *line, const struct pfw_event *e)
 		const struct pfw_field *f = &line->fields[i];
 		bool is_fixed = f == e->name || f == e->category || f == e->phase;
 
-		if (is_left(f) && (f->flags & PFW_HAS_ODD))
+		if (is_left(f) && (f->flags & JSONSCAN_HAS_ODD))
 			return false;
-		if (f->role == PFW_ROLE_FILE2 && (f->flags & (PFW_HAS_ODD | PFW_HAS_ESCAPE)))
+		if (f->role == PFW_ROLE_FILE2 && (f->flags & (JSONSCAN_HAS_ODD | JSONSCAN_HAS_ESCAPE)))
 			return false;
 		if (is_left(f) && !is_fixed && is_exception(f, e->table))
 			return false;
-		if (is_left(f) && (f->kind == PFW_OBJECT || f->kind == PFW_ARRAY))
+		if (is_left(f) && (f->kind == JSONSCAN_OBJECT || f->kind == JSONSCAN_ARRAY))
 			return false;
-		if (f->role == PFW_ROLE_COLUMN && (f->kind == PFW_REAL || f->bytes > 16))
+		if (f->role == PFW_ROLE_COLUMN && (f->kind == JSONSCAN_REAL || f->bytes > 16))
 			return false;
-		if (f->role == PFW_ROLE_COLUMN && f->kind == PFW_STRING && memchr(f->value, '.', f->bytes))
+		if (f->role == PFW_ROLE_COLUMN && f->kind == JSONSCAN_STRING && memchr(f->value, '.', f->bytes))
 			return false;
 	}
 	return true;
@@ -78,12 +78,12 @@ static bool is_learnable(const struct pfw_line *line, const struct pfw_event *e)
 
 static enum slot_op op_of(const struct pfw_field *f, bool is_fixed)
 {
-	if (is_fixed || f->kind == PFW_WORD)
+	if (is_fixed || f->kind == JSONSCAN_WORD)
 		return SLOT_FIXED;
 	if (f->role == PFW_ROLE_COLUMN)
 		return SLOT_SCALED;
 	if (is_left(f))
-		return f->kind == PFW_STRING ? SLOT_STRING : SLOT_NUMBER;
+		return f->kind == JSONSCAN_STRING ? SLOT_STRING : SLOT_NUMBER;
 	return f->role == PFW_ROLE_TEXT ? SLOT_STRING : SLOT_SAME;
 }
 
@@ -121,7 +121,7 @@ static void add_slot(struct shape *s, const struct pfw_context *ctx, const struc
 
 	slot->op = (uint8_t)op;
 	slot->role = f->role;
-	slot->kind = op == SLOT_FIXED ? PFW_WORD : f->kind;
+	slot->kind = op == SLOT_FIXED ? JSONSCAN_WORD : f->kind;
 	slot->column = f->column;
 	slot->left = (uint8_t)left_of(f);
 	slot->prefix = (uint16_t)(value - f->from);

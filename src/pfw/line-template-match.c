@@ -174,10 +174,10 @@ INLINE WIDE const char *take_string(const char *at)
 }
 
 /* Parses a JSON number of that kind. The text after it is compared too, so a wrong end does not match. */
-static const char *take_number(const char *at, enum pfw_kind wanted)
+static const char *take_number(const char *at, enum jsonscan_kind wanted)
 {
-	enum pfw_kind kind;
-	const char *end = pfw_skip_number(at, at + NUMBER_BYTES_MAX, &kind);
+	enum jsonscan_kind kind;
+	const char *end = jsonscan_number(at, at + NUMBER_BYTES_MAX, &kind);
 
 	return kind == wanted ? end : NULL;
 }
@@ -202,7 +202,7 @@ static WIDE __attribute__((noinline)) const char *take_other(const struct slot *
 {
 	if (slot->op == SLOT_FIXED)
 		return at;
-	if (slot->kind == PFW_STRING)
+	if (slot->kind == JSONSCAN_STRING)
 		return take_string(at);
 	return slot->op == SLOT_SAME ? take_digits(at) : take_number(at, slot->kind);
 }

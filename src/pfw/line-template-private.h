@@ -39,7 +39,7 @@ struct slot {
 	uint8_t usual;   /* number of digits in the last match, or USUAL_VARIES */
 	uint16_t prefix; /* bytes from the key's quote to the value */
 	uint8_t same;    /* index of its struct same */
-	uint8_t kind;    /* enum pfw_kind of the value */
+	uint8_t kind;    /* enum jsonscan_kind of the value */
 	uint8_t role;    /* enum pfw_role */
 	uint8_t left;    /* enum slot_left */
 };

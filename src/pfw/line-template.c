@@ -73,7 +73,8 @@ void pfw_shapes_context(struct pfw_shapes *ss, const struct pfw_context *ctx)
 
 static bool parse_hash(const struct slot *slot, const struct value *v, uint64_t *hash)
 {
-	return slot->kind == PFW_STRING ? pfw_parse_hex(v->at, v->bytes, hash) : pfw_parse_uint(v->at, v->bytes, hash);
+	return slot->kind == JSONSCAN_STRING ? pfw_parse_hex(v->at, v->bytes, hash)
+					     : pfw_parse_uint(v->at, v->bytes, hash);
 }
 
 static bool parse_host(const struct slot *slot, const struct value *v, struct facts *f)
@@ -84,7 +85,7 @@ static bool parse_host(const struct slot *slot, const struct value *v, struct fa
 	if (!parse_hash(slot, v, &f->process.host))
 		return false;
 	f->forms &= ~hashes;
-	if (slot->kind == PFW_STRING)
+	if (slot->kind == JSONSCAN_STRING)
 		f->forms |= PFW_FORM_HEX_HASH;
 	else
 		f->forms |= f->process.host <= PFW_SHORT_HASH_MAX ? PFW_FORM_SHORT_HASH : PFW_FORM_INTEGER_HASH;
@@ -213,7 +214,7 @@ static size_t compose(const struct shape *s, const struct value *values, enum sl
 			continue;
 		*to = to == out ? '{' : ',';
 		to = copy(to + 1, values[i].at - slot->prefix,
-				slot->prefix + values[i].bytes + (slot->kind == PFW_STRING));
+				slot->prefix + values[i].bytes + (slot->kind == JSONSCAN_STRING));
 	}
 	if (to == out)
 		return 0;

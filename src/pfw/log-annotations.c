@@ -29,12 +29,10 @@ static const struct name *sum_head(struct pfwlog *log, const struct name *name, 
 	char *start = line_begin(log, LINE_JSON_ROOM(name->bytes) + LINE_JSON_ROOM(category ? category->bytes : 0));
 	if (!start)
 		return NULL;
-	char *at = PUT(start, ",\"name\":");
-	at = put_name(log, at, name->text, name->bytes);
-	at = PUT(at, ",\"cat\":");
-	at = put_name(log, at, category ? category->text : "", category ? category->bytes : 0);
+	char *at = put_title(start, name->text, name->bytes, category ? category->text : "",
+			category ? category->bytes : 0, log->state->setup.is_strict);
 	if (log->state->setup.generation == 'E')
-		at = put_uint(PUT(at, ",\"type\":"), type);
+		at = PUT_INT(at, "type", type);
 	return names_put(&log->names, start, (size_t)(at - start)); /* not committed as a line */
 }
 
@@ -122,16 +120,15 @@ struct event_line {
 static char *put_line(struct pfwlog *log, char *at, const struct walk *w, const struct event_line *e)
 {
 	at = put_uint(PUT(at, "{\"id\":"), e->id);
-	at = put_name(log, PUT(at, ",\"name\":"), e->name->text, e->name->bytes);
-	at = put_name(log, PUT(at, ",\"cat\":"), e->category, e->category_bytes);
+	at = put_title(at, e->name->text, e->name->bytes, e->category, e->category_bytes, log->state->setup.is_strict);
 	if (log->state->setup.generation == 'E')
-		at = put_uint(PUT(at, ",\"type\":"), e->type);
+		at = PUT_INT(at, "type", e->type);
 	at = put_int(put_who_when(log, at, w->pid, w->tid), e->start);
-	at = put_int(PUT(at, ",\"dur\":"), e->dur);
-	at = put_bytes(at, log->phase_x, log->phase_x_bytes);
+	at = PUT_INT(at, "dur", e->dur);
+	at = put_phase(at, log->state->setup.generation, 'X');
 	if (log->state->setup.has_args) {
 		at = put_bytes(at, log->host, log->host_bytes);
-		at = put_int(PUT(at, ",\"p_idx\":"), e->parent);
+		at = PUT_INT(at, "p_idx", e->parent);
 		at = put_uint(PUT(at, ",\"level\":"), e->level);
 	}
 	return at;
@@ -254,7 +251,7 @@ enum taken log_take_func(struct pfwlog *log, struct walk *w)
 		return TAKEN;
 	at = put_line(log, at, w, &e);
 	if (object && log->state->setup.has_args)
-		at = put_name(log, PUT(at, ",\"so\":"), object->text, object->bytes);
+		at = put_name(PUT(at, ",\"so\":"), object->text, object->bytes, log->state->setup.is_strict);
 	end_line(log, at);
 	return TAKEN;
 }

@@ -1,6 +1,8 @@
 /* Reads arguments and writes them as members of a line. */
 #include "pfw/log-args.h"
 
+#include "base/jsonscan.h"
+
 #include <fcntl.h>
 
 #define FAR_BYTES_MAX ((uint64_t)64 << 20) /* maximum size of an argument in the file `text` */
@@ -80,8 +82,8 @@ char *args_put_value(struct pfwlog *log, char *at, const struct arg *arg)
 	case SONDE_ARG_STR:
 		return put_json(at, arg->text, arg->bytes);
 	case PFWLOG_ARG_JSON:
-		return is_json(arg->text, arg->bytes) ? put_bytes(at, arg->text, arg->bytes)
-						      : put_json(at, arg->text, arg->bytes);
+		return jsonscan_is_value(arg->text, arg->bytes) ? put_bytes(at, arg->text, arg->bytes)
+								: put_json(at, arg->text, arg->bytes);
 	case PFWLOG_ARG_FAR:
 		return put_far(log, at, arg);
 	default:

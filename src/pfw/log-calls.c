@@ -35,27 +35,6 @@ static bool is_word(const char *text, size_t n, const char *word)
 	return n == strlen(word) && !memcmp(text, word, n);
 }
 
-/* ,"name": for each plain argument; a name that the line already has is changed. */
-static void make_arg_pieces(struct call_head *h, const char *names, char *at)
-{
-	for (unsigned i = 0; i < 4 && *names; i++) {
-		size_t n = 0;
-		while (names[n] && names[n] != ',')
-			n++;
-		if ((size_t)(at - h->text) + n + 10 > sizeof(h->text))
-			return;
-		h->arg_at[i] = (uint8_t)(at - h->text);
-		h->has_count |= is_word(names, n, "count");
-		at = PUT(at, ",\"");
-		if (is_word(names, n, "fd") || is_word(names, n, "offset"))
-			at = PUT(at, "arg_");
-		at = put_bytes(at, names, n);
-		at = PUT(at, "\":");
-		h->arg_bytes[i] = (uint8_t)(at - h->text - h->arg_at[i]);
-		names += n + (names[n] == ',');
-	}
-}
-
 static const struct call_head *head_of(struct pfwlog *log, unsigned call)
 {
 	struct call_head *h = &log->heads[call];
@@ -63,13 +42,11 @@ static const struct call_head *head_of(struct pfwlog *log, unsigned call)
 	const struct pfwlog_setup *u = &log->state->setup;
 	if (h->is_made)
 		return h;
-	char *at = PUT(h->text, ",\"name\":\"");
-	at = put_text(at, info->name);
-	at = put_text(at, is_stdio(call) ? "\",\"cat\":\"STDIO\"" : "\",\"cat\":\"POSIX\"");
+	char *at = put_title(h->text, info->name, strlen(info->name), is_stdio(call) ? "STDIO" : "POSIX", 5, false);
 	if (u->generation == 'E')
 		at = PUT(at, ",\"type\":3");
-	h->head_bytes = (uint8_t)(at - h->text);
-	make_arg_pieces(h, call_arg_names(info), at);
+	h->bytes = (uint8_t)(at - h->text);
+	line_args_init(&h->args, call_arg_names(info));
 	h->is_written = (info->mask & u->categories) != 0 && is_written_in(info, u->generation);
 	h->is_made = true;
 	return h;
@@ -90,55 +67,29 @@ static char *put_args(struct pfwlog *log, char *at, const struct walk *w, const 
 {
 	const struct sonde_rec_call *r = l->r;
 	bool is_open_ended = r->flags & SONDE_CALL_NO_END;
+	struct line_call c = { .parent = w->parent,
+		.level = (int64_t)w->level + 1,
+		.ret = is_open_ended ? SONDE_NONE : r->ret,
+		.size = r->size,
+		.offset = r->offset,
+		.fd = r->fd >= 0 ? r->fd : SONDE_NONE,
+		.errnum = is_open_ended ? 0 : r->head.errnum,
+		.file = l->file ? &l->file->hash : NULL,
+		.file2 = l->file2 ? &l->file2->hash : NULL,
+		.has_count = l->head->args.has_count,
+		.names = &l->head->args,
+		.values = l->values,
+		.count = l->args,
+		.is_exec = is_exec(r->head.call),
+		.is_hex = log->names.is_hex,
+		.is_strict = log->state->setup.is_strict };
+	if (l->text) {
+		c.text = l->text->data;
+		c.text_bytes = l->text->bytes;
+		c.text_key = call_text_name(&call_info[r->head.call], &c.text_key_bytes);
+	}
 	at = put_bytes(at, log->host, log->host_bytes);
-	at = PUT(at, ",\"p_idx\":");
-	at = put_int(at, w->parent);
-	at = PUT(at, ",\"level\":");
-	at = put_uint(at, w->level + 1);
-	if (!is_open_ended && r->ret != SONDE_NONE) {
-		at = PUT(at, ",\"ret\":");
-		at = put_int(at, r->ret);
-	}
-	if (r->size != SONDE_NONE) {
-		at = l->head->has_count ? PUT(at, ",\"size\":") : PUT(at, ",\"count\":");
-		at = put_int(at, r->size);
-	}
-	if (r->offset != SONDE_NONE) {
-		at = PUT(at, ",\"offset\":");
-		at = put_int(at, r->offset);
-	}
-	if (r->fd >= 0) {
-		at = PUT(at, ",\"fd\":");
-		at = put_int(at, r->fd);
-	}
-	if (l->file) {
-		at = PUT(at, ",\"fhash\":");
-		at = put_hash(log, at, l->file->hash);
-	}
-	if (l->file2) {
-		at = PUT(at, ",\"newpath\":");
-		at = put_hash(log, at, l->file2->hash);
-	}
-	for (unsigned i = 0; i < l->args && i < 4; i++)
-		if (l->head->arg_bytes[i]) {
-			at = put_bytes(at, l->head->text + l->head->arg_at[i], l->head->arg_bytes[i]);
-			at = put_int(at, log->ring_record.args[i]);
-		}
-	if (l->text && is_exec(r->head.call)) {
-		at = put_exec_args(log, at, l->text);
-	} else if (l->text) {
-		size_t n;
-		const char *name = call_text_name(&call_info[r->head.call], &n);
-		at = PUT(at, ",\"");
-		at = put_bytes(at, name, n);
-		at = PUT(at, "\":");
-		at = put_name(log, at, l->text->data, l->text->bytes);
-	}
-	if (r->head.errnum && !is_open_ended) {
-		at = PUT(at, ",\"errno\":");
-		at = put_uint(at, r->head.errnum);
-	}
-	return PUT(at, "}}");
+	return PUT(put_call(at, &c), "}}");
 }
 
 /* Aggregates the numbers of a call, under their names in the line. */
@@ -150,7 +101,7 @@ static void sum_call(struct pfwlog *log, const struct walk *w, const struct call
 		.file = l->file,
 		.pid = w->pid,
 		.tid = w->tid };
-	struct sum *sum = log_sum(log, &key, l->head->text, l->head->head_bytes);
+	struct sum *sum = log_sum(log, &key, l->head->text, l->head->bytes);
 	if (!sum)
 		return;
 	log_sum_add(sum, "dur", 3, dur);
@@ -159,11 +110,10 @@ static void sum_call(struct pfwlog *log, const struct walk *w, const struct call
 	if (r->ret != SONDE_NONE && !(r->flags & SONDE_CALL_NO_END))
 		log_sum_add(sum, "ret", 3, r->ret);
 	if (r->size != SONDE_NONE)
-		log_sum_add(sum, l->head->has_count ? "size" : "count", l->head->has_count ? 4 : 5, r->size);
+		log_sum_add(sum, l->head->args.has_count ? "size" : "count", l->head->args.has_count ? 4 : 5, r->size);
 	for (unsigned i = 0; i < l->args && i < 4; i++)
-		if (l->head->arg_bytes[i]) /* ,"name": */
-			log_sum_add(sum, l->head->text + l->head->arg_at[i] + 2, l->head->arg_bytes[i] - 4u,
-					log->ring_record.args[i]);
+		if (l->head->args.bytes[i]) /* ,"name": */
+			log_sum_add(sum, l->head->args.text[i] + 2, l->head->args.bytes[i] - 4u, l->values[i]);
 }
 
 /* The fields of a call that rules can test. */
@@ -175,7 +125,7 @@ static bool find_arg(const void *of, const char *key, size_t n, struct rule_valu
 		const char *key;
 		int64_t number;
 	} known[] = { { "ret", r->flags & SONDE_CALL_NO_END ? SONDE_NONE : r->ret }, { "offset", r->offset },
-		{ "fd", r->fd >= 0 ? r->fd : SONDE_NONE }, { l->head->has_count ? "size" : "count", r->size } };
+		{ "fd", r->fd >= 0 ? r->fd : SONDE_NONE }, { l->head->args.has_count ? "size" : "count", r->size } };
 	*value = (struct rule_value){ .text = NULL };
 	if (is_word(key, n, "fname") && l->file) {
 		*value = (struct rule_value){ .text = l->file->text, .bytes = l->file->bytes };
@@ -187,7 +137,7 @@ static bool find_arg(const void *of, const char *key, size_t n, struct rule_valu
 			return value->number != SONDE_NONE;
 		}
 	for (unsigned i = 0; i < l->args && i < 4; i++)
-		if (l->head->arg_bytes[i] == n + 4u && !memcmp(l->head->text + l->head->arg_at[i] + 2, key, n)) {
+		if (l->head->args.bytes[i] == n + 4u && !memcmp(l->head->args.text[i] + 2, key, n)) {
 			value->number = l->values[i];
 			return true;
 		}
@@ -231,12 +181,12 @@ static void write_call(struct pfwlog *log, const struct walk *w, const struct ca
 		return;
 	at = PUT(at, "{\"id\":");
 	at = put_uint(at, log_next_id(log));
-	at = put_bytes(at, l->head->text, l->head->head_bytes);
+	at = put_bytes(at, l->head->text, l->head->bytes);
 	at = put_who_when(log, at, w->pid, w->tid);
 	at = put_int(at, start);
 	at = PUT(at, ",\"dur\":");
 	at = put_int(at, is_endless ? 0 : end - start);
-	at = put_bytes(at, log->phase_x, log->phase_x_bytes);
+	at = put_phase(at, log->state->setup.generation, 'X');
 	if (log->state->setup.has_args)
 		at = put_args(log, at, w, l);
 	else
@@ -264,6 +214,20 @@ static enum taken find_file(struct pfwlog *log, struct call_line *l, bool is_las
 	return waits ? WAITS : TAKEN;
 }
 
+/* Generations D and E write the hashes of the arguments of exec. */
+static void announce_args(struct pfwlog *log, const struct store_text *texts, int32_t pid, int32_t tid)
+{
+	const char *list = texts->data, *text;
+	size_t left = texts->bytes, n;
+	if (!log->names.is_hex || !log->state->setup.has_args || !line_next_text(&list, &left, &text, &n))
+		return;
+	while (line_next_text(&list, &left, &text, &n)) {
+		struct name *name = names_put(&log->names, text, n);
+		if (name)
+			log_announce(log, name, false, pid, tid);
+	}
+}
+
 enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance)
 {
 	const struct ring_record *v = &log->ring_record;
@@ -287,7 +251,7 @@ enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance
 	if (l.file2)
 		log_announce(log, l.file2, true, w->pid, w->tid);
 	if (l.text && is_exec(l.r->head.call))
-		log_announce_args(log, l.text, w->pid, w->tid);
+		announce_args(log, l.text, w->pid, w->tid);
 	write_call(log, w, &l);
 	return TAKEN;
 }

@@ -9,6 +9,39 @@
 
 #define END_ROOM 64
 
+#ifndef MREMAP_MAYMOVE
+#define MREMAP_MAYMOVE 1
+#endif
+
+bool text_need(struct text *t, size_t bytes)
+{
+	if (t->len + bytes <= t->room)
+		return true;
+	size_t room = t->room ? t->room : 256u << 10;
+	while (room < t->len + bytes)
+		room *= 2;
+	void *at = NULL;
+	if (t->data) {
+		long moved = sys4(SYS_mremap, t->data, t->room, room, MREMAP_MAYMOVE);
+		at = sys_failed(moved) ? NULL : (void *)moved;
+	} else {
+		at = sys_map(room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	}
+	if (!at)
+		return false;
+	sys3(SYS_madvise, at, room, MADV_DONTFORK);
+	t->data = at;
+	t->room = room;
+	return true;
+}
+
+void text_release(struct text *t)
+{
+	if (t->data)
+		sys2(SYS_munmap, t->data, t->room);
+	*t = (struct text){ 0 };
+}
+
 static bool deflater_open(struct log_file *f)
 {
 	f->deflater = sys_map(sizeof(*f->deflater), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);

@@ -1,5 +1,5 @@
 /*
- * log-file: the log file, plain or compressed.
+ * log-file: the log file, plain or compressed, and the text to be written to it.
  *
  * In a compressed file each batch is a separate gzip member, so readers can start at any of them. The last member holds
  * the end marker and can be removed again. An existing log is appended to.
@@ -8,7 +8,17 @@
 #define SONDE_PFW_LOG_FILE_H
 
 #include "pfw/deflate.h"
-#include "pfw/log-line.h"
+#include "pfw/line-write.h"
+
+/* A text buffer in mapped memory. Reserve room before a line starts: its parts are written without checks. */
+struct text {
+	char *data;
+	size_t len, room;
+};
+
+/* Reserves `bytes` more; returns false if out of memory. */
+bool text_need(struct text *t, size_t bytes);
+void text_release(struct text *t);
 
 struct log_file {
 	int fd;

@@ -16,16 +16,6 @@ uint32_t log_next_id(struct pfwlog *log)
 	return log->id_next++;
 }
 
-char *put_hash(const struct pfwlog *log, char *at, uint64_t hash)
-{
-	if (log->state->setup.generation < 'D')
-		return put_uint(at, hash);
-	*at++ = '"';
-	at = put_hex(at, hash);
-	*at++ = '"';
-	return at;
-}
-
 static uint64_t hash_of(struct pfwlog *log, const char *text)
 {
 	const struct name *name = names_put(&log->names, text, strlen(text));
@@ -35,13 +25,8 @@ static uint64_t hash_of(struct pfwlog *log, const char *text)
 /* Builds the constant parts of each kind of line. */
 void log_head_prepare(struct pfwlog *log)
 {
-	bool is_number = log->state->setup.generation == 'E';
-	char *at = put_text(log->phase_x, is_number ? ",\"ph\":1" : ",\"ph\":\"X\"");
-	log->phase_x_bytes = (size_t)(at - log->phase_x);
-	at = put_text(log->phase_m, is_number ? ",\"ph\":4" : ",\"ph\":\"M\"");
-	log->phase_m_bytes = (size_t)(at - log->phase_m);
-	at = PUT(log->host, ",\"args\":{\"hhash\":");
-	at = put_hash(log, at, hash_of(log, log->state->setup.host));
+	char *at = PUT(log->host, ",\"args\":{\"hhash\":");
+	at = put_hash(at, hash_of(log, log->state->setup.host), log->names.is_hex);
 	log->host_bytes = (size_t)(at - log->host);
 	log->who_tid = log->who_pid = -1;
 }
@@ -102,19 +87,6 @@ char *put_own_head(struct pfwlog *log, char *at, bool has_id, const char *name, 
 	return put_who(log, at, pid, tid);
 }
 
-/* DFTracer replaces characters that it does not escape by spaces. */
-char *put_name(const struct pfwlog *log, char *at, const char *text, size_t bytes)
-{
-	char *from = at;
-	at = put_json(at, text, bytes);
-	if (!log->state->setup.is_strict)
-		return at;
-	for (char *p = from + 1; p < at - 1; p++)
-		if (strchr("()\\\"'|", *p))
-			*p = ' ';
-	return at;
-}
-
 /* Writes a metadata record with a name and a value. */
 static void write_meta(struct pfwlog *log, const char *kind, const char *name, size_t name_bytes, const char *value,
 		uint64_t hash, int32_t pid, int32_t tid)
@@ -123,12 +95,9 @@ static void write_meta(struct pfwlog *log, const char *kind, const char *name, s
 	if (!at)
 		return;
 	at = put_own_head(log, at, log->state->setup.generation != 'E', kind, pid, tid);
-	at = put_bytes(at, log->phase_m, log->phase_m_bytes);
+	at = put_phase(at, log->state->setup.generation, 'M');
 	at = put_bytes(at, log->host, log->host_bytes);
-	at = PUT(at, ",\"name\":");
-	at = put_name(log, at, name, name_bytes);
-	at = PUT(at, ",\"value\":");
-	at = value ? put_text(at, value) : put_hash(log, at, hash);
+	at = put_definition(at, name, name_bytes, value, hash, log->names.is_hex, log->state->setup.is_strict);
 	line_end(log, PUT(at, "}}"));
 }
 
@@ -168,14 +137,6 @@ static void announce_text(struct pfwlog *log, const char *text, bool is_file)
 		log_announce(log, name, is_file, pid, pid);
 }
 
-static char *put_hash_of(struct pfwlog *log, char *at, const char *key, const char *text)
-{
-	if (!*text)
-		return at;
-	at = put_text(at, key);
-	return put_hash(log, at, hash_of(log, text));
-}
-
 static char *put_bound(struct pfwlog *log, char *at, const char *name, int64_t ns)
 {
 	int32_t pid = log->state->true_pid;
@@ -183,27 +144,26 @@ static char *put_bound(struct pfwlog *log, char *at, const char *name, int64_t n
 	at = PUT(at, ",\"ts\":");
 	at = put_int(at, in_units(log, ns));
 	at = PUT(at, ",\"dur\":0");
-	at = put_bytes(at, log->phase_x, log->phase_x_bytes);
-	at = put_bytes(at, log->host, log->host_bytes);
-	return PUT(at, ",\"p_idx\":-1,\"level\":1");
+	at = put_phase(at, log->state->setup.generation, 'X');
+	return put_bytes(at, log->host, log->host_bytes);
 }
 
 static void write_start(struct pfwlog *log)
 {
 	const struct pfwlog_setup *u = &log->state->setup;
 	const struct pfwlog_clock *c = &log->state->clock;
+	uint64_t cwd = hash_of(log, u->cwd), command = hash_of(log, u->command), exe = hash_of(log, u->exe);
+	const struct line_start start = { .ppid = u->ppid,
+		.date = u->date,
+		.cwd = u->generation >= 'D' && *u->cwd ? &cwd : NULL,
+		.command = *u->command ? &command : NULL,
+		.exe = *u->exe ? &exe : NULL,
+		.is_hex = log->names.is_hex };
 	char *at = line_begin(log, 0);
 	if (!at)
 		return;
 	at = put_bound(log, at, "start", c->mono_ns + c->real_minus_mono_ns);
-	at = PUT(at, ",\"ppid\":");
-	at = put_int(at, u->ppid);
-	at = PUT(at, ",\"date\":");
-	at = put_json(at, u->date, strlen(u->date));
-	if (u->generation >= 'D')
-		at = put_hash_of(log, at, ",\"cwd\":", u->cwd);
-	at = put_hash_of(log, at, ",\"cmd_hash\":", u->command);
-	at = put_hash_of(log, at, ",\"exec_hash\":", u->exe);
+	at = put_start(at, &start);
 	at = put_text(at, u->generation >= 'D' ? ",\"version\":\"v2.0.2\"" : ",\"version\":100008");
 	line_end(log, PUT(at, "}}"));
 }
@@ -258,7 +218,7 @@ void log_head_end(struct pfwlog *log, bool is_recovered)
 	if (is_recovered || log->now.last_ns > now_ns)
 		now_ns = log->now.last_ns;
 	at = put_bound(log, at, "end", now_ns);
-	at = PUT(at, ",\"num_events\":");
+	at = PUT(at, ",\"p_idx\":-1,\"level\":1,\"num_events\":");
 	at = put_uint(at, log->now.events);
 	if (is_recovered)
 		at = PUT(at, ",\"recovered\":1");

@@ -47,7 +47,7 @@ enum taken log_take_meta(struct pfwlog *log, const struct walk *w, bool is_last_
 	if (!at)
 		return TAKEN;
 	at = put_own_head(log, at, log->state->setup.generation != 'E', kind, w->pid, w->tid);
-	at = put_bytes(at, log->phase_m, log->phase_m_bytes);
+	at = put_phase(at, log->state->setup.generation, 'M');
 	at = put_bytes(at, log->host, log->host_bytes);
 	at = args_put(log, at, sizeof(*r), r->head.call);
 	line_end(log, PUT(at, "}}"));

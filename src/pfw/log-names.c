@@ -1,7 +1,7 @@
 /* The texts of a log. Names are aligned to 8 bytes; a 32-bit number refers to one by its offset / 8. */
 #include "pfw/log-names.h"
 
-#include "pfw/log-line.h"
+#include "pfw/line-write.h"
 #include "pfw/name-hash.h"
 #include "tracer/raw-syscall.h"
 

@@ -4,7 +4,6 @@
 
 #include "calls/calls.h"
 #include "pfw/log-file.h"
-#include "pfw/log-line.h"
 #include "pfw/log-names.h"
 #include "pfw/pfwlog.h"
 #include "record/ring-decode.h"
@@ -33,10 +32,10 @@ struct log_segment {
 
 /* The constant parts of a call's line. */
 struct call_head {
-	uint8_t is_made, is_written, has_count;
-	uint8_t head_bytes;
-	uint8_t arg_at[4], arg_bytes[4];
-	char text[180];
+	bool is_made, is_written;
+	uint8_t bytes;
+	char text[104]; /* ,"name":..,"cat":..,"type":.. */
+	struct line_args args;
 };
 
 struct code;
@@ -64,8 +63,6 @@ struct pfwlog {
 	uint64_t end_events;
 	int error; /* of writing, or 0 */
 	/* constant parts */
-	char phase_x[32], phase_m[32];
-	size_t phase_x_bytes, phase_m_bytes;
 	char host[64]; /* {"hhash":.. */
 	size_t host_bytes;
 	char who[64]; /* of the previous line */
@@ -101,11 +98,6 @@ struct name *log_file_name(const struct pfwlog *log, uint64_t file);
 struct name *log_path_name(struct pfwlog *log, const struct store_text *path, uint64_t base, bool is_last_chance,
 		bool *waits);
 
-/* exec-args.c */
-#define EXEC_ARGS_MAX 6
-void log_announce_args(struct pfwlog *log, const struct store_text *texts, int32_t pid, int32_t tid);
-char *put_exec_args(struct pfwlog *log, char *at, const struct store_text *texts);
-
 /* log-walk.c */
 uint64_t log_walk(struct pfwlog *log, enum pfwlog_pass pass, bool is_last_chance);
 /* After the last pass: execs that may have ended the process. They are written with `end` and undone if that fails. */
@@ -134,10 +126,7 @@ char *put_own_head(struct pfwlog *log, char *at, bool has_id, const char *name, 
 char *put_who(struct pfwlog *log, char *at, int32_t pid, int32_t tid);
 /* The same with ,"ts": after it, cached from the previous line. */
 char *put_who_when(struct pfwlog *log, char *at, int32_t pid, int32_t tid);
-char *put_hash(const struct pfwlog *log, char *at, uint64_t hash);
 uint32_t log_next_id(struct pfwlog *log);
-/* Writes a name the way the log shows it. */
-char *put_name(const struct pfwlog *log, char *at, const char *text, size_t bytes);
 /* Writes its FH (is_file) or SH record, once. */
 void log_announce(struct pfwlog *log, struct name *name, bool is_file, int32_t pid, int32_t tid);
 void log_announce_thread(struct pfwlog *log, int32_t pid, int32_t tid);

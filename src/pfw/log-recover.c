@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "calls/calls-hash.h"
 #include "pfw/pfwlog.h"
 
 #include <dirent.h>
@@ -176,11 +177,11 @@ static int check_ring(const char *ring, struct buf *real, int *dirfd, struct son
 	if (*dirfd < 0 || fstat(*dirfd, &st) < 0)
 		return err_sys(err, errno, "cannot open the ring '%s'", path);
 	if (st.st_uid != geteuid() && geteuid() != 0)
-		return err_set(err, EPERM, "the ring '%s' is somebody else's", path);
+		return err_set(err, EPERM, "the ring '%s' belongs to another user", path);
 	if (faccessat(*dirfd, "control", F_OK, 0) < 0 && !is_remnant(path, *dirfd))
-		return err_set(err, EINVAL, "'%s' is no ring of libdftracer", path);
+		return err_set(err, EINVAL, "'%s' is not a libdftracer ring", path);
 	if (made_in(*dirfd) && made_in(*dirfd) != (uint64_t)st.st_ino)
-		return err_set(err, EPERM, "'%s' is not the directory that its ring was made in", path);
+		return err_set(err, EPERM, "the ring '%s' was created in another directory", path);
 	return 0;
 }
 
@@ -221,10 +222,22 @@ static int check_log(const char *ring, int dirfd, struct sonde_err *err)
 	char log[PFWLOG_PATH_BYTES + 1] = "";
 	struct stat st;
 
+	/* Numbers of calls in the ring are rows of the table of the libdftracer that wrote it. */
+	uint64_t head[3] = { 0 }, hash;
+	_Static_assert(offsetof(struct pfwlog_state, calls_hash) == 16, "the third word");
+	bool has_head = fd >= 0 && pread(fd, head, sizeof(head), 0) == sizeof(head) && head[0] == PFWLOG_MAGIC;
+	if (has_head && (hash = head[2]) != CALLS_HASH) {
+		int rc = err_set(err, ENOTSUP,
+				"ring '%s' was written by another build of libdftracer: its table of calls is %016llx, "
+				"ours is %016llx",
+				ring, (unsigned long long)hash, (unsigned long long)CALLS_HASH);
+		err_hint(err, "recover it with the version of sonde that libdftracer was installed with");
+		return rc;
+	}
 	if (fd < 0 || pread(fd, log, PFWLOG_PATH_BYTES, offsetof(struct pfwlog_state, setup.path)) <= 0)
 		return 0;
 	if (log[0] != '/' || !is_same_dir(ring, log) || (ends_with(ring, ".ring") && !is_ring_of(ring, log)))
-		return err_set(err, EPERM, "the ring '%s' names the log '%s', which it does not belong to", ring, log);
+		return err_set(err, EPERM, "the ring '%s' does not belong to the log '%s'", ring, log);
 	if (!lstat(log, &st) && !S_ISREG(st.st_mode))
 		return err_set(err, EPERM, "cannot write the log '%s': it is not a regular file", log);
 	return 0;
@@ -242,12 +255,12 @@ static int finish_ring(const char *ring, const char *real, int dirfd, bool is_fo
 		return 0;
 	}
 	if (!log)
-		return err_sys(err, -error, "cannot go on with the ring '%s'", real);
+		return err_sys(err, -error, "cannot resume the ring '%s'", real);
 	snprintf(result->log, sizeof(result->log), "%s", pfwlog_state(log)->setup.path);
 	if (!is_forced && is_in_use(pfwlog_state(log)->true_pid, real)) {
-		rc = err_set(err, EBUSY, "process %d is still running and writes '%s' itself",
+		rc = err_set(err, EBUSY, "process %d is still running and writing '%s'",
 				(int)pfwlog_state(log)->true_pid, result->log);
-		err_hint(err, "recover again when it has ended, or use --now and lose what it still does");
+		err_hint(err, "recover after it has exited, or use --now and lose its further events");
 	} else {
 		error = take_ring(log, dirfd, result);
 		rc = error ? err_sys(err, -error, "cannot finish '%s'", result->log) : 0;
@@ -389,5 +402,5 @@ int pfwlog_recover(const char *path, bool is_forced, int (*each)(void *arg, cons
 	rc = recover_log(path, is_forced, each, arg, err);
 	if (rc == -ENOENT && access(path, F_OK) == 0)
 		return 0; /* complete, as far as can be determined */
-	return rc == -ENOENT ? err_set(err, ENOENT, "there is no log '%s', and no ring of one", path) : rc;
+	return rc == -ENOENT ? err_set(err, ENOENT, "log or ring '%s' not found", path) : rc;
 }

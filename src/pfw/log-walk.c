@@ -10,14 +10,6 @@ static struct sonde_chunk *chunk_at(const struct log_segment *s, uint32_t i)
 	return (void *)((char *)s->at + SONDE_SEGMENT_HEAD_BYTES + (size_t)i * SONDE_CHUNK_BYTES);
 }
 
-/* A reservation that was never filled leaves zeros; the records after them count. */
-static uint32_t skip_zeros(const struct sonde_chunk *c, uint32_t at)
-{
-	while (at < SONDE_CHUNK_BYTES && !*(const uint64_t *)((const char *)c + at))
-		at += 8;
-	return at;
-}
-
 /* The start of the chunk, or the position a dead writer had reached. */
 static void walk_begin(const struct pfwlog *log, struct walk *w, const struct sonde_chunk *c)
 {
@@ -72,7 +64,7 @@ static enum taken take_record(struct pfwlog *log, struct walk *w, bool is_last_c
 /* ring-decode.h does not check pfwlog's own records: they are copied. */
 static bool is_own(uint64_t head)
 {
-	unsigned kind = head >> 16 & 0xff;
+	unsigned kind = ring_head_kind(head);
 	return kind >= PFWLOG_REC_EVENT && kind < PFWLOG_REC_END;
 }
 
@@ -101,10 +93,10 @@ static enum attempt attempt_at(const struct pfwlog *log, const struct walk *w, c
 		bool is_full)
 {
 	uint64_t exec = 0, head = 0;
-	for (uint32_t next = at; next < SONDE_CHUNK_BYTES; next += (uint32_t)(head & 0xffff) * 8) {
+	for (uint32_t next = at; next < SONDE_CHUNK_BYTES; next += ring_head_bytes(head)) {
 		head = __atomic_load_n((const uint64_t *)(const void *)((const char *)c + next), __ATOMIC_ACQUIRE);
-		unsigned kind = head >> 16 & 0xff;
-		if (!(head & 0xffff))
+		unsigned kind = ring_head_kind(head);
+		if (!ring_head_bytes(head))
 			break;
 		if (next == at)
 			exec = head;
@@ -120,7 +112,7 @@ static enum attempt attempt_at(const struct pfwlog *log, const struct walk *w, c
 
 static bool is_attempt(uint64_t head)
 {
-	return (head >> 16 & 0xff) == SONDE_REC_EXEC;
+	return ring_head_kind(head) == SONDE_REC_EXEC;
 }
 
 /* The position of a record's chunk, and how to read the record. */
@@ -132,17 +124,10 @@ struct place {
 
 enum step { WENT, STAYS, WAITED }; /* STAYS: nothing more to read */
 
-/* Reads the record at w->at, which has been started. */
+/* Reads the record at w->at. */
 static enum step walk_step(struct pfwlog *log, struct walk *w, const struct place *p, uint64_t head)
 {
-	size_t words = head & 0xffff;
-	unsigned state = head >> 24 & 0xff;
-	if ((state == SONDE_PENDING || state == SONDE_RUNNING) && !p->is_closed)
-		return WAITED;
-	if (!words || words * 8 > SONDE_CHUNK_BYTES - w->at) {
-		w->is_broken = true;
-		return STAYS;
-	}
+	unsigned state = ring_head_state(head);
 	enum attempt attempt = is_attempt(head) ? attempt_at(log, w, p->chunk, w->at, p->is_full) : SUCCEEDED;
 	if (attempt == OPEN) {
 		w->is_ending = p->is_closed;
@@ -150,13 +135,13 @@ static enum step walk_step(struct pfwlog *log, struct walk *w, const struct plac
 	}
 	touch(log, w, p->segment, p->number);
 	if (state != SONDE_PENDING && state != SONDE_END && attempt != FAILED &&
-			take_at(log, w, (const char *)p->chunk + w->at, words,
+			take_at(log, w, (const char *)p->chunk + w->at, ring_head_bytes(head) / 8,
 					p->is_last_chance || w->waits > WAITS_MAX) == WAITS) {
 		w->waits++;
 		return WAITED;
 	}
 	w->waits = 0;
-	w->at += (uint32_t)words * 8;
+	w->at += ring_head_bytes(head);
 	return WENT;
 }
 
@@ -164,24 +149,29 @@ static enum step walk_step(struct pfwlog *log, struct walk *w, const struct plac
 static bool walk_on(struct pfwlog *log, struct walk *w, const struct place *p, uint64_t *count)
 {
 	uint32_t at = w->at ? w->at : SONDE_CHUNK_FIRST;
-	while (!w->is_broken && at < SONDE_CHUNK_BYTES) {
-		uint64_t head = __atomic_load_n((const uint64_t *)(const void *)((const char *)p->chunk + at),
-				__ATOMIC_ACQUIRE);
-		if (!head) {
-			uint32_t next = p->is_closed ? skip_zeros(p->chunk, at) : SONDE_CHUNK_BYTES;
-			if (next == SONDE_CHUNK_BYTES)
-				return true;
-			at = w->at = next;
-			continue;
-		}
-		if (!w->at)
+	while (!w->is_broken) {
+		uint64_t head;
+		enum ring_step step = ring_chunk_next(p->chunk, &at, p->is_closed, &head);
+		if (step == RING_NOTHING)
+			return true;
+		if (!w->at) { /* the chunk has a record, so its thread is known */
 			walk_begin(log, w, p->chunk);
-		if (at == w->at) {
-			enum step step = walk_step(log, w, p, head);
-			if (step != WENT)
-				return step == STAYS;
-			++*count;
+			if (w->at > at) {
+				at = w->at;
+				continue;
+			}
 		}
+		w->at = at;
+		if (step == RING_UNFINISHED)
+			return false;
+		if (step == RING_BROKEN) {
+			w->is_broken = true;
+			return true;
+		}
+		enum step went = walk_step(log, w, p, head);
+		if (went != WENT)
+			return went == STAYS;
+		++*count;
 		at = w->at;
 		if (log->text.len >= log->state->setup.batch_bytes)
 			log_commit(log);

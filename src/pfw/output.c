@@ -20,8 +20,8 @@ int pfw_out_open(struct pfw_out *o, const char *path, struct sonde_err *err)
 	buf_init(&o->text, 0);
 	buf_init(&o->packed, 0);
 	if (access(path, F_OK) == 0) {
-		err_set(err, EEXIST, "cannot write '%s': it exists", path);
-		err_hint(err, "give a name that does not exist yet, or remove it");
+		err_set(err, EEXIST, "cannot write '%s': File exists", path);
+		err_hint(err, "remove it or choose another name");
 		return -EEXIST;
 	}
 	o->is_gzip = n > 3 && !strcmp(path + n - 3, ".gz");

@@ -84,8 +84,8 @@ struct reading {
 static bool phase_is(const struct pfw_field *ph, char letter, char digit)
 {
 	return ph && ph->bytes == 1 &&
-			((ph->kind == PFW_STRING && *ph->value == letter) ||
-					(ph->kind == PFW_INTEGER && *ph->value == digit));
+			((ph->kind == JSONSCAN_STRING && *ph->value == letter) ||
+					(ph->kind == JSONSCAN_INTEGER && *ph->value == digit));
 }
 
 static void note_times(struct pfw_facts *f, const struct pfw_line *line)
@@ -106,9 +106,9 @@ static void note_forms(struct pfw_facts *f, const struct pfw_line *line, const s
 	uint64_t hash;
 	bool is_hex;
 
-	if (id && id->kind == PFW_STRING)
+	if (id && id->kind == JSONSCAN_STRING)
 		f->forms |= PFW_FORM_QUOTED;
-	if (ph && ph->kind == PFW_INTEGER)
+	if (ph && ph->kind == JSONSCAN_INTEGER)
 		f->forms |= PFW_FORM_INTEGER_PHASE;
 	if (!host || !pfw_field_hash(host, &hash, &is_hex))
 		return;
@@ -222,7 +222,7 @@ static int read_input(struct reading *r, struct sonde_err *err)
 	pfw_part_release(&part);
 	/* A write error has already set err. */
 	if (r->rc < 0 && !(err && err->text[0]))
-		err_sys(err, -r->rc, "cannot go on with '%s'", r->input->path);
+		err_sys(err, -r->rc, "cannot process '%s'", r->input->path);
 	return r->rc;
 }
 
@@ -251,7 +251,7 @@ static bool has_integer_phase(const struct pfw_line *line)
 {
 	const struct pfw_field *ph = pfw_line_get(line, PFW_KEY_ph);
 
-	return ph && ph->kind == PFW_INTEGER;
+	return ph && ph->kind == JSONSCAN_INTEGER;
 }
 
 /* Removes the brackets, commas and blanks around a record. */

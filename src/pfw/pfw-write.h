@@ -1,20 +1,38 @@
 /*
- * pfw-write: the state of the writer of DFTracer traces. Private to pfw-write.c and write-*.c.
+ * pfw-write: runs as DFTracer traces, one JSON object per line.
+ *
+ *   call, span         X, with the id, level and hashes it was imported with
+ *   mark, step         X without a duration
+ *   counter            C
+ *   file, host, ...    M: FH, HH, SH, CM, thread_name; start and end of each process
  *
  * A run imported from traces is written back unchanged: every process in its own generation, with its own hashes, ids
  * and metadata records. Any other run, and every run if a generation was requested, is written as the tracer of that
- * generation would.
+ * generation would (line-write.h). Times are integer microseconds of wall-clock time; a run imported in another unit is
+ * written in that unit. Fractions of the unit are truncated, except those that an imported trace had, which are written
+ * as decimals.
  */
 #ifndef SONDE_PFW_PFW_WRITE_H
 #define SONDE_PFW_PFW_WRITE_H
 
 #include "base/map.h"
-#include "exchange/exchange.h"
 #include "model/dimensions.h"
+#include "model/rows.h"
 #include "pfw/line-parse.h"
+#include "pfw/line-write.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+
+/*
+ * Only the events that start in the range. generation: 'C', 'D', 'E', or 0: that of each process. A stream error is
+ * returned with its errno.
+ */
+int pfw_write(struct model_run *run, FILE *out, const struct model_rows_opts *range, char generation,
+		struct sonde_err *err);
+
+/* Private to pfw-write.c and write-events.c. */
 
 struct pfw_origin {
 	const struct store_process *process; /* NULL if unknown */
@@ -37,57 +55,48 @@ struct pfw_writer {
 	struct pfw_origin *origins; /* by process number; 0: unknown */
 	size_t origin_count;
 	int64_t *file_hashes; /* by file id; STORE_NULL if none */
-	size_t file_hash_count;
+	size_t file_hash_count, file_hash_cap;
 	struct map announced; /* files and strings with a record, per process */
 	struct buf line;
+	char *args;             /* of the line: the first */
 	struct pfw_line fields; /* the object being rewritten */
+	int64_t call;           /* whose argument names these are: */
+	struct line_args call_args;
 	int error;
 };
 
-int pfw_writer_init(struct pfw_writer *w, struct model_run *run, FILE *out, char generation, struct sonde_err *err);
-void pfw_writer_release(struct pfw_writer *w);
-
 /* Never NULL. */
 struct pfw_origin *pfw_origin_of(struct pfw_writer *w, int64_t process);
+uint64_t pfw_origin_hash(const struct pfw_origin *o, const struct store_text *text);
 
-/* Parts of a line; keys include the text before them: `,"ts":`. */
-void pfw_put_int(struct buf *out, const char *key, int64_t v);
-/* Nanoseconds in the format of the process and the unit of the trace. */
-void pfw_put_time(struct pfw_writer *w, const struct pfw_origin *o, const char *key, int64_t ns);
-/* ,"ts":.. the wall-clock time of a time in the run; omitted if null. */
-void pfw_put_ts(struct pfw_writer *w, const struct pfw_origin *o, int64_t ns);
-void pfw_put_text(struct buf *out, const char *key, const struct store_text *text); /* null: "" */
-void pfw_put_hash(struct buf *out, const char *key, uint64_t hash, bool is_hex);
-/* Writes the line and starts the next. */
-void pfw_end_line(struct pfw_writer *w);
-
-/* {"id":..,"name":..,"cat":..,"pid":..,"tid":..; nulls are omitted. extra is the text of a JSON object. */
+/* {"id":..,"name":..,"cat":..,"pid":..,"tid":.. and the times; nulls are omitted. extra: the text of a JSON object. */
 struct pfw_head {
 	int64_t id, pid, tid;
 	const struct store_text *name, *category, *extra;
-	char phase; /* 'X', 'M', 'C', 'A'; 0: another */
+	char phase; /* 'X', 'M', 'C', 'A'; 0: another, written by the caller */
+	int64_t ts_ns, dur_ns;
 };
-void pfw_put_head(struct pfw_writer *w, const struct pfw_origin *o, const struct pfw_head *head);
-/* ,"ph":.. in the format of the generation */
-void pfw_put_phase(struct pfw_writer *w, const struct pfw_origin *o, char phase);
+/* Starts a line with room for `more` bytes of texts and objects; NULL if out of memory. */
+char *pfw_line_begin(struct pfw_writer *w, const struct pfw_origin *o, const struct pfw_head *head, size_t more);
+/* Opens the arguments with the host; extra may state that the record had none. */
+char *pfw_args_begin(struct pfw_writer *w, const struct pfw_origin *o, const struct store_text *extra, char *at);
+/* Adds the fields of an object text (NULL: none), with hashes in the format of the process. */
+char *pfw_put_fields(struct pfw_writer *w, const struct pfw_origin *o, char *at, const struct store_text *object,
+		bool is_definition);
+#define PFW_FIELDS_ROOM(text) ((text) ? 4 * (text)->bytes : 0) /* a hash may become longer */
+/* Closes the arguments, if there are any, and writes the line. */
+void pfw_line_end(struct pfw_writer *w, char *at);
 
-/*
- * Writes the fields of an object text, with hashes in the format of the process, after `before` ("{" or ","). Returns
- * whether there were any.
- */
-bool pfw_put_fields(struct pfw_writer *w, const struct pfw_origin *o, const struct store_text *object,
-		const char *before, bool is_definition);
-
-/* Writes a row of a timeline (timeline.h) as a line. */
-void pfw_write_event(struct pfw_writer *w, enum store_table_id table, const int64_t *row);
-
-/* Writes the start records of a run that was not imported. */
-void pfw_write_starts(struct pfw_writer *w);
-void pfw_write_ends(struct pfw_writer *w);
+/* Writes a metadata record of a run that was not imported: the hash of a name, or `value` (JSON text) if not NULL. */
+void pfw_write_definition(struct pfw_writer *w, struct pfw_origin *o, int64_t tid, const char *kind,
+		const struct store_text *name, const char *value, uint64_t hash);
 /*
  * The hash of a file. Before its first use by a process, writes a record that names it. Returns false if it has no
  * path.
  */
 bool pfw_announce_file(struct pfw_writer *w, struct pfw_origin *o, int64_t tid, int64_t file, uint64_t *hash);
+
+/* write-events.c: writes a row of a timeline (timeline.h) as a line. */
+void pfw_write_event(struct pfw_writer *w, enum store_table_id table, const int64_t *row);
 
 #endif

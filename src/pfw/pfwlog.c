@@ -1,4 +1,6 @@
 /* Opens a log, makes passes over the ring, finishes the log; see pfwlog.h. */
+#include "base/jsonscan.h"
+#include "calls/calls-hash.h"
 #include "pfw/log-private.h"
 
 #include <errno.h>
@@ -141,7 +143,7 @@ struct pfwlog *pfwlog_open(const char *ring, struct sonde_control *control, uint
 	log->state->setup = *setup;
 	log->state->clock = *clock;
 	log->state->version = PFWLOG_VERSION;
-	log->state->call_count = CALL_COUNT;
+	log->state->calls_hash = CALLS_HASH;
 	log->state->process = process;
 	log->state->true_pid = pid;
 	*error = log_prepare(log) ? 0 : -ENOMEM;
@@ -162,7 +164,7 @@ struct pfwlog *pfwlog_open(const char *ring, struct sonde_control *control, uint
 static bool is_whole(const struct pfwlog_state *s)
 {
 	const struct pfwlog_setup *u = &s->setup;
-	return s->magic == PFWLOG_MAGIC && s->version == PFWLOG_VERSION && s->call_count == CALL_COUNT &&
+	return s->magic == PFWLOG_MAGIC && s->version == PFWLOG_VERSION && s->calls_hash == CALLS_HASH &&
 			u->generation >= 'C' && u->generation <= 'E' && u->unit_ns > 0 && u->interval_ns >= 0 &&
 			memchr(u->path, 0, sizeof(u->path)) && memchr(u->host, 0, sizeof(u->host)) &&
 			memchr(u->exe, 0, sizeof(u->exe)) && memchr(u->command, 0, sizeof(u->command)) &&
@@ -182,10 +184,10 @@ static void mend(struct pfwlog_state *s)
 		char *at = put_text(PUT(whole, "{"), i || !*members[i] ? "" : "\"\":0");
 		at = put_text(at, members[i]);
 		*at++ = '}';
-		if (!is_json(whole, (size_t)(at - whole)))
+		if (!jsonscan_is_value(whole, (size_t)(at - whole)))
 			*members[i] = '\0';
 	}
-	if (*s->setup.affinity && !is_json(s->setup.affinity, strlen(s->setup.affinity)))
+	if (*s->setup.affinity && !jsonscan_is_value(s->setup.affinity, strlen(s->setup.affinity)))
 		s->setup.affinity[0] = '\0';
 }
 

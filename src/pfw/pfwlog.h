@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define PFWLOG_MAGIC 0x474f4c5746505344ull /* "DSPFWLOG" */
-#define PFWLOG_VERSION 1u
+#define PFWLOG_VERSION 2u
 #define PFWLOG_PATH_BYTES 4096u
 #define PFWLOG_CURSORS_MAX 64u
 
@@ -134,8 +134,8 @@ struct pfwlog_cursor {
 struct pfwlog_state {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t call_count; /* size of the hook table that wrote the ring */
 	uint32_t process;    /* number of the process (exec incarnation) */
+	uint64_t calls_hash; /* of the table of calls that wrote the ring (calls/calls-text.h) */
 	int32_t true_pid;
 	struct pfwlog_setup setup;
 	struct pfwlog_clock clock;

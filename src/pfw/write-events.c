@@ -1,244 +1,227 @@
 /* Writes the events of a run as lines of a trace, one function per table; see pfw-write.h. */
-#include "exchange/timeline.h"
+#include "calls/calls-find.h"
+#include "model/timeline.h"
 #include "pfw/pfw-category.h"
 #include "pfw/pfw-write.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-static void put_duration(struct pfw_writer *w, const struct pfw_origin *o, int64_t ns)
+/* The head of an event; runs that were not imported get ids of their own. */
+static char *begin_event(struct pfw_writer *w, struct pfw_origin *o, struct pfw_head *head, size_t more)
 {
-	if (ns != STORE_NULL)
-		pfw_put_time(w, o, ",\"dur\":", ns);
+	char *at;
+
+	if (!w->is_imported)
+		head->id = ++o->last_id;
+	/* An event without an end has a duration of 0 in logs: readers of the format require one. */
+	if (!w->is_imported && head->dur_ns == STORE_NULL)
+		head->dur_ns = 0;
+	o->events++;
+	at = pfw_line_begin(w, o, head, more);
+	return at ? pfw_args_begin(w, o, head->extra, at) : NULL;
 }
 
-/* The record's id, or the next one of its process. */
-static int64_t id_of(const struct pfw_writer *w, struct pfw_origin *o, int64_t id)
+static int64_t level_of(int64_t depth)
 {
-	return w->is_imported ? id : ++o->last_id;
+	return depth >= 0 && depth < INT64_MAX ? depth + 1 : STORE_NULL;
 }
 
-/* Arguments: each opens the object or continues it. */
-
-struct args {
-	struct pfw_writer *w;
-	bool has_any;
-};
-
-static const char *before(struct args *a)
+/* The names of the call's arguments as a line has them; kept until another call is written. */
+static const struct line_args *args_of(struct pfw_writer *w, const struct model_call *call, const int64_t *row)
 {
-	const char *text = a->has_any ? "," : ",\"args\":{";
+	char names[MODEL_ARGS_MAX * (LINE_ARG_NAME_MAX + 1)] = "", *at = names;
 
-	a->has_any = true;
-	return text;
-}
-
-static void arg_int(struct args *a, const char *name, int64_t v)
-{
-	if (v == STORE_NULL || !name)
-		return;
-	buf_adds(&a->w->line, before(a));
-	buf_addf(&a->w->line, "\"%s\":", name);
-	pfw_put_int(&a->w->line, "", v);
-}
-
-static void arg_text(struct args *a, const char *name, const struct store_text *text)
-{
-	if (!text || !text->data)
-		return;
-	buf_adds(&a->w->line, before(a));
-	buf_addf(&a->w->line, "\"%s\":", name);
-	pfw_put_text(&a->w->line, "", text);
-}
-
-static void arg_hash(struct args *a, const struct pfw_origin *o, const char *name, uint64_t hash)
-{
-	buf_adds(&a->w->line, before(a));
-	buf_addf(&a->w->line, "\"%s\":", name);
-	pfw_put_hash(&a->w->line, "", hash, o->is_hex);
-}
-
-static bool says_no_host(const struct store_text *extra)
-{
-	static const char mark[] = "{\"hhash\":null";
-
-	return extra && extra->bytes >= sizeof(mark) - 1 && !memcmp(extra->data, mark, sizeof(mark) - 1);
-}
-
-static void put_host(struct args *a, const struct pfw_origin *o, const struct store_text *extra)
-{
-	if (says_no_host(extra))
-		return;
-	if (o->has_hash)
-		arg_hash(a, o, "hhash", o->host_hash);
-	else if (a->w->is_imported)
-		arg_text(a, "hostname", &o->host);
-}
-
-/* Writes the remaining fields and ends the line. */
-static void end_event(struct args *a, const struct pfw_origin *o, const struct store_text *object)
-{
-	if (object && pfw_put_fields(a->w, o, object, a->has_any ? "," : ",\"args\":{", false))
-		a->has_any = true;
-	buf_adds(&a->w->line, a->has_any ? "}}" : "}");
-	pfw_end_line(a->w);
-}
-
-static void put_nesting(struct args *a, int64_t parent, int64_t depth)
-{
-	arg_int(a, "p_idx", parent);
-	if (depth != STORE_NULL && depth >= 0 && depth < INT64_MAX)
-		arg_int(a, "level", depth + 1);
-}
-
-/* Calls. */
-
-static bool has_arg(const struct model_call *call, const int64_t *row, const char *name)
-{
+	if (w->call == row[STORE_IO_call])
+		return &w->call_args;
 	for (int i = 0; i < MODEL_ARGS_MAX; i++) {
-		const char *known = model_arg_name(call, i, row[STORE_IO_arg0 + i]);
+		const char *name = model_arg_name(call, i, 0);
+		size_t n = name ? strlen(name) : 0;
 
-		if (known && !strcmp(known, name) && row[STORE_IO_arg0 + i] != STORE_NULL)
-			return true;
+		if (n < LINE_ARG_NAME_MAX)
+			at = put_bytes(at, name, n);
+		*at++ = ',';
 	}
-	return false;
+	*at = '\0';
+	line_args_init(&w->call_args, names);
+	w->call = row[STORE_IO_call];
+	return &w->call_args;
 }
 
-static void put_file(struct args *a, struct pfw_origin *o, const int64_t *row)
+/* An imported call whose size is the product of two arguments has them instead. */
+static bool is_product(const struct line_args *args, const int64_t *row)
 {
-	struct pfw_writer *w = a->w;
-	int64_t file = row[STORE_IO_file];
-	struct store_text path;
-	uint64_t hash;
-
-	if (file == STORE_NULL)
-		return;
-	if (!w->is_imported) {
-		if (pfw_announce_file(w, o, row[STORE_IO_tid], file, &hash))
-			arg_hash(a, o, "fhash", hash);
-		return;
-	}
-	if (file > 0 && (uint64_t)file < w->file_hash_count && w->file_hashes[file] != STORE_NULL) {
-		arg_hash(a, o, "fhash", (uint64_t)w->file_hashes[file]);
-		return;
-	}
-	path = model_file_path(w->run, file);
-	arg_text(a, "fname", &path);
+	for (int i = 0; args->has_count && i < MODEL_ARGS_MAX; i++)
+		if (args->bytes[i] == strlen(",\"count\":") && !strncmp(args->text[i], ",\"count\":", args->bytes[i]))
+			return row[STORE_IO_arg0 + i] != STORE_NULL;
+	return false;
 }
 
 static void write_call(struct pfw_writer *w, const int64_t *row)
 {
 	struct pfw_origin *o = pfw_origin_of(w, row[STORE_IO_process]);
 	const struct model_call *call = model_call(w->run, row[STORE_IO_call]);
+	const struct store_text *name = model_name(w->run, row[STORE_IO_call]),
+				*text = timeline_text(row, STORE_IO_text);
+	const struct store_text *args = timeline_text(row, STORE_IO_args);
+	const struct call_info *info = w->is_imported || !name ? NULL : calls_find(name->data, name->bytes);
 	const char *category = pfw_trace_category(call && call->category ? call->category->data : NULL);
 	struct store_text category_text = { .data = category, .bytes = strlen(category) };
-	struct pfw_head head = { row[STORE_IO_id], row[STORE_IO_pid], row[STORE_IO_tid],
-		model_name(w->run, row[STORE_IO_call]), &category_text, timeline_text(row, STORE_IO_extra), 'X' };
-	struct args a = { .w = w };
-	uint64_t hash;
+	struct pfw_head head = { .id = row[STORE_IO_id],
+		.pid = row[STORE_IO_pid],
+		.tid = row[STORE_IO_tid],
+		.name = name,
+		.category = &category_text,
+		.extra = timeline_text(row, STORE_IO_extra),
+		.phase = 'X',
+		.ts_ns = row[STORE_IO_ts_ns],
+		.dur_ns = row[STORE_IO_dur_ns] };
+	struct line_call c = { .parent = row[STORE_IO_parent],
+		.level = level_of(row[STORE_IO_depth]),
+		.ret = row[STORE_IO_ret],
+		.size = row[STORE_IO_size],
+		.offset = row[STORE_IO_offset],
+		.fd = row[STORE_IO_fd],
+		.errnum = row[STORE_IO_errnum],
+		.names = args_of(w, call, row),
+		.values = row + STORE_IO_arg0,
+		.count = MODEL_ARGS_MAX,
+		.text_key = "mode",
+		.text_key_bytes = 4,
+		.is_hex = o->is_hex };
+	uint64_t hashes[2];
+	int64_t file = row[STORE_IO_file];
+	char *at;
 
-	/* The record that names the file precedes the line that uses it. */
-	if (!w->is_imported && row[STORE_IO_file] != STORE_NULL)
-		pfw_announce_file(w, o, row[STORE_IO_tid], row[STORE_IO_file], &hash);
-	head.id = id_of(w, o, head.id);
-	o->events++;
-	pfw_put_head(w, o, &head);
-	pfw_put_ts(w, o, row[STORE_IO_ts_ns]);
-	put_duration(w, o, row[STORE_IO_dur_ns]);
-	pfw_put_phase(w, o, 'X');
-	put_host(&a, o, head.extra);
-	put_nesting(&a, row[STORE_IO_parent], row[STORE_IO_depth]);
-	arg_int(&a, "ret", row[STORE_IO_ret]);
-	if (!has_arg(call, row, "count"))
-		arg_int(&a, "count", row[STORE_IO_size]);
-	arg_int(&a, "offset", row[STORE_IO_offset]);
-	arg_int(&a, "fd", row[STORE_IO_fd]);
-	put_file(&a, o, row);
-	for (int i = 0; i < MODEL_ARGS_MAX; i++)
-		arg_int(&a, model_arg_name(call, i, row[STORE_IO_arg0 + i]), row[STORE_IO_arg0 + i]);
-	arg_text(&a, "mode", timeline_text(row, STORE_IO_text));
-	end_event(&a, o, timeline_text(row, STORE_IO_args));
+	if (text) {
+		c.text = text->data;
+		c.text_bytes = text->bytes;
+	}
+	if (info && info->kind == CALL_KIND_EXEC) {
+		c.is_exec = true;
+		c.count = 0; /* whether sonde traced the program that was executed: not DFTracer's */
+	}
+	if (info)
+		c.text_key = call_text_name(info, &c.text_key_bytes);
+	if (w->is_imported) {
+		/* As it was read: "count" is the size's key, or, where the size is a product, an argument. */
+		if (is_product(c.names, row))
+			c.size = STORE_NULL;
+		if (file > 0 && (uint64_t)file < w->file_hash_count && w->file_hashes[file] != STORE_NULL) {
+			hashes[0] = (uint64_t)w->file_hashes[file];
+			c.file = &hashes[0];
+		} else if (file != STORE_NULL) {
+			struct store_text path = model_file_path(w->run, file);
+
+			c.path = path.data;
+			c.path_bytes = path.bytes;
+		}
+	} else {
+		c.has_count = c.names->has_count;
+		/* The records that name the files precede the line that uses them. */
+		bool is_copy = call && call->kind == CALL_KIND_COPY; /* its target is no second path */
+		int64_t tid = row[STORE_IO_tid], file2 = is_copy ? STORE_NULL : row[STORE_IO_file2];
+
+		c.file = file != STORE_NULL && pfw_announce_file(w, o, tid, file, &hashes[0]) ? &hashes[0] : NULL;
+		c.file2 = file2 != STORE_NULL && pfw_announce_file(w, o, tid, file2, &hashes[1]) ? &hashes[1] : NULL;
+	}
+	at = begin_event(w, o, &head, LINE_JSON_ROOM(c.text_bytes + c.path_bytes) + PFW_FIELDS_ROOM(args));
+	if (!at)
+		return;
+	at = put_call(at, &c);
+	pfw_line_end(w, pfw_put_fields(w, o, at, args, false));
 }
 
 static void write_span(struct pfw_writer *w, const int64_t *row)
 {
 	struct pfw_origin *o = pfw_origin_of(w, row[STORE_SPAN_process]);
-	struct pfw_head head = { row[STORE_SPAN_id], row[STORE_SPAN_pid], row[STORE_SPAN_tid],
-		model_name(w->run, row[STORE_SPAN_name]), model_name(w->run, row[STORE_SPAN_category]),
-		timeline_text(row, STORE_SPAN_extra), 'X' };
-	struct args a = { .w = w };
+	const struct store_text *args = timeline_text(row, STORE_SPAN_args);
+	struct pfw_head head = { .id = row[STORE_SPAN_id],
+		.pid = row[STORE_SPAN_pid],
+		.tid = row[STORE_SPAN_tid],
+		.name = model_name(w->run, row[STORE_SPAN_name]),
+		.category = model_name(w->run, row[STORE_SPAN_category]),
+		.extra = timeline_text(row, STORE_SPAN_extra),
+		.phase = 'X',
+		.ts_ns = row[STORE_SPAN_ts_ns],
+		.dur_ns = row[STORE_SPAN_dur_ns] };
+	char *at = begin_event(w, o, &head, PFW_FIELDS_ROOM(args));
 
-	head.id = id_of(w, o, head.id);
-	o->events++;
-	pfw_put_head(w, o, &head);
-	pfw_put_ts(w, o, row[STORE_SPAN_ts_ns]);
-	put_duration(w, o, row[STORE_SPAN_dur_ns]);
-	pfw_put_phase(w, o, 'X');
-	put_host(&a, o, head.extra);
-	put_nesting(&a, row[STORE_SPAN_parent], row[STORE_SPAN_depth]);
-	end_event(&a, o, timeline_text(row, STORE_SPAN_args));
+	if (!at)
+		return;
+	if (row[STORE_SPAN_parent] != STORE_NULL)
+		at = PUT_INT(at, "p_idx", row[STORE_SPAN_parent]);
+	if (level_of(row[STORE_SPAN_depth]) != STORE_NULL)
+		at = PUT_INT(at, "level", level_of(row[STORE_SPAN_depth]));
+	pfw_line_end(w, pfw_put_fields(w, o, at, args, false));
+}
+
+static char *put_real(char *at, double value)
+{
+	return isfinite(value) ? at + snprintf(at, 64, ",\"value\":%.17g", value) : at;
 }
 
 /* Rows without a matching phase become events without a duration. */
-static void write_instant(struct pfw_writer *w, const int64_t *row, int64_t process, int64_t pid, int64_t tid,
-		int64_t name, const char *category)
-{
-	struct pfw_origin *o = pfw_origin_of(w, process);
-	struct store_text category_text = { .data = category, .bytes = strlen(category) };
-	struct pfw_head head = { ++o->last_id, pid, tid, model_name(w->run, name), &category_text, NULL, 'X' };
-
-	o->events++;
-	pfw_put_head(w, o, &head);
-	pfw_put_ts(w, o, row[0]);
-	pfw_put_int(&w->line, ",\"dur\":", 0);
-	pfw_put_phase(w, o, 'X');
-}
 
 static void write_mark(struct pfw_writer *w, const int64_t *row)
 {
+	static const struct store_text none = { .data = "mark", .bytes = 4 };
 	struct pfw_origin *o = pfw_origin_of(w, row[STORE_MARK_process]);
+	const struct store_text *args = timeline_text(row, STORE_MARK_args);
 	const struct store_text *category = model_name(w->run, row[STORE_MARK_category]);
-	struct args a = { .w = w };
+	struct pfw_head head = { .pid = row[STORE_MARK_pid],
+		.tid = row[STORE_MARK_tid],
+		.name = model_name(w->run, row[STORE_MARK_name]),
+		.category = category ? category : &none,
+		.phase = 'X',
+		.ts_ns = row[STORE_MARK_ts_ns],
+		.dur_ns = 0 };
+	char *at = begin_event(w, o, &head, PFW_FIELDS_ROOM(args));
 
-	write_instant(w, row, row[STORE_MARK_process], row[STORE_MARK_pid], row[STORE_MARK_tid], row[STORE_MARK_name],
-			category ? category->data : "mark");
-	put_host(&a, o, NULL);
-	end_event(&a, o, timeline_text(row, STORE_MARK_args));
+	if (at)
+		pfw_line_end(w, pfw_put_fields(w, o, at, args, false));
 }
 
 static void write_step(struct pfw_writer *w, const int64_t *row)
 {
+	static const struct store_text category = { .data = "step", .bytes = 4 };
 	struct pfw_origin *o = pfw_origin_of(w, row[STORE_STEP_process]);
-	struct args a = { .w = w };
-	double value = timeline_real(row, STORE_STEP_value);
+	struct pfw_head head = { .pid = row[STORE_STEP_pid],
+		.tid = row[STORE_STEP_tid],
+		.name = model_name(w->run, row[STORE_STEP_name]),
+		.category = &category,
+		.phase = 'X',
+		.ts_ns = row[STORE_STEP_ts_ns],
+		.dur_ns = 0 };
+	char *at = begin_event(w, o, &head, 0);
 
-	write_instant(w, row, row[STORE_STEP_process], row[STORE_STEP_pid], row[STORE_STEP_tid], row[STORE_STEP_name],
-			"step");
-	put_host(&a, o, NULL);
-	arg_int(&a, "step", row[STORE_STEP_index]);
-	if (isfinite(value))
-		buf_addf(&w->line, "%s\"value\":%.17g", before(&a), value);
-	end_event(&a, o, NULL);
+	if (!at)
+		return;
+	if (row[STORE_STEP_index] != STORE_NULL)
+		at = PUT_INT(at, "step", row[STORE_STEP_index]);
+	pfw_line_end(w, put_real(at, timeline_real(row, STORE_STEP_value)));
 }
 
 static void write_counter(struct pfw_writer *w, const int64_t *row)
 {
+	static const struct store_text category = { .data = "sys", .bytes = 3 };
 	struct pfw_origin *o = pfw_origin_of(w, row[STORE_COUNTER_process]);
-	struct store_text category = { .data = "sys", .bytes = 3 };
-	struct pfw_head head = { STORE_NULL, row[STORE_COUNTER_pid], row[STORE_COUNTER_tid],
-		model_name(w->run, row[STORE_COUNTER_name]), &category, NULL, 'C' };
-	struct args a = { .w = w };
-	double value = timeline_real(row, STORE_COUNTER_value);
+	struct pfw_head head = { .id = STORE_NULL,
+		.pid = row[STORE_COUNTER_pid],
+		.tid = row[STORE_COUNTER_tid],
+		.name = model_name(w->run, row[STORE_COUNTER_name]),
+		.category = &category,
+		.phase = 'C',
+		.ts_ns = row[STORE_COUNTER_ts_ns],
+		.dur_ns = STORE_NULL };
+	char *at;
 
 	if (w->is_imported)
 		return; /* its original record is in the table `line` */
-	pfw_put_head(w, o, &head);
-	pfw_put_ts(w, o, row[STORE_COUNTER_ts_ns]);
-	pfw_put_phase(w, o, 'C');
-	put_host(&a, o, NULL);
-	if (isfinite(value))
-		buf_addf(&w->line, "%s\"value\":%.17g", before(&a), value);
-	end_event(&a, o, NULL);
+	at = pfw_line_begin(w, o, &head, 0);
+	if (at)
+		pfw_line_end(w, put_real(pfw_args_begin(w, o, NULL, at), timeline_real(row, STORE_COUNTER_value)));
 }
 
 static void (*const writers[STORE_TABLE_COUNT])(struct pfw_writer *w, const int64_t *row) = {

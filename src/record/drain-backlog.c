@@ -24,14 +24,10 @@ struct backlogged {
 static uint32_t finished_records(const char *chunk, uint32_t at)
 {
 	uint32_t count = 0;
-	for (at = at ? at : SONDE_CHUNK_FIRST; at < SONDE_CHUNK_BYTES; count++) {
-		uint64_t head;
-		memcpy(&head, chunk + at, sizeof(head));
-		unsigned is = head >> 24 & 0xff;
-		if (!(head & 0xffff) || is == SONDE_PENDING || is == SONDE_RUNNING)
-			return 0;
-		at += (uint32_t)(head & 0xffff) * 8;
-	}
+	uint64_t head;
+	for (at = at ? at : SONDE_CHUNK_FIRST; ring_chunk_next((const void *)chunk, &at, false, &head) == RING_RECORD;
+			count++)
+		at += ring_head_bytes(head);
 	return at == SONDE_CHUNK_BYTES ? count : 0;
 }
 

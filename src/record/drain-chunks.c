@@ -9,52 +9,31 @@
 
 #define FINISH_ROUNDS 8
 
-/*
- * A reservation that was never written is all zeros; records may follow it, up to the reserved size. Beyond that,
- * pages are not touched: most processes are short-lived and leave them unused.
- */
-static uint32_t skip_zeros(const struct sonde_chunk *c, uint32_t at)
-{
-	uint64_t tail = __atomic_load_n(&c->tail, __ATOMIC_RELAXED);
-	uint32_t end = tail < SONDE_CHUNK_BYTES ? (uint32_t)tail & ~7u : SONDE_CHUNK_BYTES;
-	while (at < end && !*(const uint64_t *)((const char *)c + at))
-		at += 8;
-	return at < end ? at : SONDE_CHUNK_BYTES;
-}
-
-/* Walk from state->at to the last committed record. */
+/* Walk from state->at to the last committed record. Returns false if a started record is left. */
 static bool walk_on(struct drain *d, struct drain_process *p, struct drain_chunk *state, const struct sonde_chunk *c,
 		bool is_closed, bool is_last_chance)
 {
-	while (!state->is_broken && state->at < SONDE_CHUNK_BYTES) {
-		const char *from = (const char *)c + state->at;
-		uint64_t head = __atomic_load_n((const uint64_t *)(const void *)from, __ATOMIC_ACQUIRE);
-		size_t words = head & 0xffff;
-		unsigned is = head >> 24 & 0xff;
-		if (!head) {
-			uint32_t next = is_closed ? skip_zeros(c, state->at) : SONDE_CHUNK_BYTES;
-			if (next == SONDE_CHUNK_BYTES)
-				return true;
-			d->lost_records++;
-			state->at = next;
-			continue;
-		}
-		if ((is == SONDE_PENDING || is == SONDE_RUNNING) && !is_closed)
-			return false;
-		if (!words || words * 8 > SONDE_CHUNK_BYTES - state->at) {
+	uint64_t head;
+	while (!state->is_broken) {
+		uint32_t before = state->at;
+		enum ring_step step = ring_chunk_next(c, &state->at, is_closed, &head);
+		d->lost_records += state->at != before; /* a reservation that was never written */
+		if (step == RING_NOTHING || step == RING_UNFINISHED)
+			return step == RING_NOTHING;
+		if (step == RING_BROKEN) {
 			state->is_broken = true;
 			d->broken_chunks++;
 			break;
 		}
-		if (is == SONDE_PENDING)
+		if (ring_head_state(head) == SONDE_PENDING)
 			d->lost_records++;
-		else if (is == SONDE_END)
+		else if (ring_head_state(head) == SONDE_END)
 			;
-		else if (!ring_record_read(&d->ring_record, from, words))
+		else if (!ring_record_read(&d->ring_record, (const char *)c + state->at, ring_head_bytes(head) / 8))
 			d->broken_records++;
 		else if (emit_record(d, p, state, is_last_chance) == EMIT_WAIT)
 			return false;
-		state->at += (uint32_t)words * 8;
+		state->at += ring_head_bytes(head);
 	}
 	return true;
 }
@@ -81,7 +60,9 @@ bool drain_walk(struct drain *d, struct drain_process *p, struct drain_chunk *st
 		drain_pair(d, c->start_ticks, c->start_mono_ns);
 	}
 	bool is_whole = walk_on(d, p, state, c, is_closed, is_last_chance);
-	c->drained = state->at;
+	/* In this order: when the recorder is killed in between, events count twice as lost rather than not at all. */
+	drain_publish(d);
+	__atomic_store_n(&c->drained, state->at, __ATOMIC_RELEASE);
 	c->tid = state->tid;
 	return is_whole;
 }

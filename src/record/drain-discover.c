@@ -115,8 +115,11 @@ void drain_pair(struct drain *d, uint64_t ticks, int64_t mono_ns)
 static void add_segment(struct drain *d, struct sonde_segment *s, size_t bytes)
 {
 	struct drain_process *p = drain_by_number(d, s->process);
-	if (!p)
+	struct ring_calls *calls = p ? p->calls : ring_calls_find(&d->calls, d->ring, s->calls_hash, &d->calls_why);
+	if (!p && calls)
 		p = add_process(d, s);
+	if (p)
+		p->calls = calls;
 	struct drain_segment *seg = p && p->segment_count < SONDE_SEGMENTS_MAX ? calloc(1, sizeof(*seg)) : NULL;
 	if (!seg) {
 		munmap(s, bytes);

@@ -307,11 +307,13 @@ void drain_release(struct drain *d)
 	free(d->processes);
 	free(d->live);
 	tick_line_release(&d->line);
+	ring_calls_free(d->calls);
 	map_release(&d->by_segment);
 	map_release(&d->by_pid);
 	map_release(&d->by_number);
 	map_release(&d->exits);
 	map_release(&d->untraced_by_pid);
+	map_release(&d->call_names);
 	free(d->untraced);
 	drain_backlog_release(d);
 	arena_release(&d->arena);

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "probe/probe.h"
+#include "record/ring-calls.h"
 #include "record/ring-decode.h"
 #include "record/ringdir.h"
 #include "store/sink.h"
@@ -59,6 +60,7 @@ struct drain_process {
 	bool is_cut;     /* it truncated a file of its ring: its segments are not read any more */
 	bool is_written; /* its row in the table process */
 	int pidfd;
+	struct ring_calls *calls; /* the meaning of the numbers in its ring; NULL: it has none */
 	/* an exec attempt that has not failed so far */
 	char *exec_path;
 	uint32_t exec_untraced;
@@ -109,14 +111,16 @@ struct drain {
 	struct map by_segment;      /* process << 16 | number -> 1 */
 	struct map by_pid;          /* pid -> newest process index + 1 */
 	struct map exits;           /* pid -> wait status + 1, from the processes that waited */
+	struct map call_names;      /* name of a call -> 1 when it has a row in the table call */
 	struct map untraced_by_pid; /* pid -> index into untraced + 1 */
 	struct untraced_child *untraced;
 	size_t untraced_count, untraced_cap;
 	struct arena arena;
 	struct drain_process *reading; /* owner of the segments being read, which may raise SIGBUS */
 	uint32_t segments_seen;
-	int64_t reaped_ns; /* last check for dead threads */
-	int64_t call_ids[1024];
+	int64_t reaped_ns;          /* last check for dead threads */
+	struct ring_calls *calls;   /* tables of calls in use */
+	struct sonde_err calls_why; /* why the rings of some processes are not read; empty if all are */
 	uint64_t events, broken_chunks, broken_records, lost_records;
 	struct backlog backlog;
 	struct buf scratch;

@@ -1,12 +1,11 @@
 /* Converts library calls to rows; see emit.h. Calls that create or wait for processes also update the process table. */
 #include "calls/calls-find.h"
+#include "calls/calls-hash.h"
 #include "record/emit.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-
-_Static_assert(CALL_COUNT <= sizeof(((struct drain *)0)->call_ids) / sizeof(int64_t), "call_ids is too small");
 
 /* Categories that system call tracing reports too. */
 #define ELSEWHERE ((uint32_t)(SONDE_CAT_ALL & ~(SONDE_CAT_PROCESS | SONDE_CAT_LIBC | SONDE_CAT_SPAN | SONDE_CAT_FUNC)))
@@ -16,34 +15,45 @@ static int64_t null_if(int64_t value, int64_t none)
 	return value == none ? STORE_NULL : value;
 }
 
-static int64_t call_id(struct drain *d, unsigned call)
+/* The row in the table of the library that wrote the ring; NULL: the program wrote an invalid number. */
+static const struct call_info *info_of(const struct drain_process *p, unsigned call)
 {
-	if (call >= CALL_COUNT)
+	return call < p->calls->count ? &p->calls->rows[call] : NULL;
+}
+
+static int64_t call_id(struct drain *d, struct ring_calls *calls, unsigned call)
+{
+	if (call >= calls->count)
 		return STORE_NULL;
-	if (!d->call_ids[call]) {
-		const struct call_info *info = &call_info[call];
+	if (!calls->ids[call]) {
+		const struct call_info *info = &calls->rows[call];
 		struct store_strings *strings = &d->sink->strings;
 		struct store_text names = { .data = call_arg_names(info), .bytes = strlen(call_arg_names(info)) };
 		struct store_text text;
 		text.data = call_text_name(info, &text.bytes);
-		d->call_ids[call] = store_strings_of(strings, info->name);
-		struct store_call row = { .call = d->call_ids[call],
+		calls->ids[call] = store_strings_of(strings, info->name);
+		struct store_call row = { .call = calls->ids[call],
 			.category = store_strings_of(strings, call_category_word(info->category)),
 			.arg_names = &names,
 			.kind = store_strings_of(strings, call_kind_word(info->kind)),
 			.bytes_from = store_strings_of(strings, call_bytes_word(info->bytes)),
 			.wait = store_strings_of(strings, call_wait_word(info->wait)),
 			.text_name = &text };
-		store_sink_add(d->sink, STORE_TABLE_CALL, &row);
+		/* A run has one row for a name. If builds differ in it, the first that was called decides. */
+		bool is_new = false;
+		map_put_int(&d->call_names, (uint64_t)row.call, &is_new);
+		if (is_new)
+			store_sink_add(d->sink, STORE_TABLE_CALL, &row);
 	}
-	return d->call_ids[call];
+	return calls->ids[call];
 }
 
 int64_t drain_call_id(struct drain *d, const char *name, uint32_t categories)
 {
-	for (unsigned i = 0; i < CALL_COUNT; i++)
+	struct ring_calls *ours = ring_calls_find(&d->calls, d->ring, CALLS_HASH, NULL);
+	for (unsigned i = 0; ours && i < CALL_COUNT; i++)
 		if (!strcmp(call_info[i].name, name))
-			return call_info[i].mask & categories ? call_id(d, i) : STORE_NULL;
+			return call_info[i].mask & categories ? call_id(d, ours, i) : STORE_NULL;
 	return STORE_NULL;
 }
 
@@ -62,10 +72,10 @@ static int64_t call_file(struct drain *d, const struct ring_record *v)
 	return file;
 }
 
-static void note_wait(struct drain *d, const struct ring_record *v)
+static void note_wait(struct drain *d, const struct ring_record *v, const struct call_info *info)
 {
 	const struct sonde_rec_call *r = ring_record_call(v);
-	const char *names = r->head.call < CALL_COUNT ? call_arg_names(&call_info[r->head.call]) : "";
+	const char *names = call_arg_names(info);
 	unsigned i = 0;
 	for (const char *at = names; at && *at; i++) {
 		if (!strncmp(at, "status", 6) && (at[6] == ',' || !at[6]) && i < v->arg_count && r->ret > 0 &&
@@ -132,19 +142,14 @@ static void note_spawn(struct drain *d, const struct drain_process *p, const str
 				arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes));
 }
 
-/* The number comes from a traced process and may be invalid. */
-static enum call_kind kind_of(unsigned call)
-{
-	return call < CALL_COUNT ? (enum call_kind)call_info[call].kind : CALL_KIND_OTHER;
-}
-
 enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
 	const struct ring_record *v = &d->ring_record;
 	const struct sonde_rec_call *r = ring_record_call(v);
+	const struct call_info *info = info_of(p, r->head.call);
 	struct store_io row = store_io_nulls;
 	bool has_path2 = (r->flags & SONDE_CALL_PATH2) && v->string_count > 1 && v->arg_count > 0;
-	bool has_target = kind_of(r->head.call) == CALL_KIND_COPY && v->arg_count > 0;
+	bool has_target = info && info->kind == CALL_KIND_COPY && v->arg_count > 0;
 	unsigned args = v->arg_count - (has_path2 || has_target);
 	unsigned texts = (r->flags & SONDE_CALL_PATH ? 1 : 0) + has_path2;
 	row.ts_ns = emit_ns(d, r->ticks);
@@ -152,7 +157,7 @@ enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drai
 	row.process = p->number;
 	row.pid = c->pid;
 	row.tid = c->tid;
-	row.call = call_id(d, r->head.call);
+	row.call = call_id(d, p->calls, r->head.call);
 	row.file = call_file(d, v);
 	if (has_path2)
 		row.file2 = store_sink_path(d->sink, (int64_t)((uint64_t)v->args[args] & INT64_MAX),
@@ -170,7 +175,7 @@ enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drai
 		*fields[i] = v->args[i];
 	if (v->string_count > texts)
 		row.text = &v->strings[texts];
-	if (p->has_kernel_calls && r->head.call < CALL_COUNT && call_info[r->head.call].mask & ELSEWHERE)
+	if (p->has_kernel_calls && info && info->mask & ELSEWHERE)
 		return EMIT_DONE;
 	emit_count(d, p, c, row.ts_ns, row.ts_ns + (row.dur_ns == STORE_NULL ? 0 : row.dur_ns));
 	store_sink_add(d->sink, STORE_TABLE_IO, &row);
@@ -178,13 +183,10 @@ enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drai
 }
 
 /* Address family and port of the peer are arguments of connect; accept has the listening socket before them. */
-static void note_peer(struct drain *d, const struct drain_chunk *c)
+static void note_peer(struct drain *d, const struct drain_chunk *c, bool is_accept)
 {
 	const struct ring_record *v = &d->ring_record;
 	const struct sonde_rec_call *r = ring_record_call(v);
-	bool is_accept = kind_of(r->head.call) == CALL_KIND_ACCEPT;
-	if (!is_accept && kind_of(r->head.call) != CALL_KIND_CONNECT)
-		return;
 	char address[64];
 	unsigned at = is_accept;
 	if (v->arg_count < at + 2 || !v->string_count || v->strings[0].bytes >= sizeof(address))
@@ -205,17 +207,18 @@ static void note_peer(struct drain *d, const struct drain_chunk *c)
 enum emit_result emit_plain_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
 	const struct sonde_rec_call *r = ring_record_call(&d->ring_record);
-	if (r->head.call < CALL_COUNT && call_info[r->head.call].category == CALL_CATEGORY_PROCESS) {
-		note_wait(d, &d->ring_record);
-		if (kind_of(r->head.call) == CALL_KIND_EXEC)
+	const struct call_info *info = info_of(p, r->head.call);
+	if (info && info->category == CALL_CATEGORY_PROCESS) {
+		note_wait(d, &d->ring_record, info);
+		if (info->kind == CALL_KIND_EXEC)
 			note_failed_exec(d, p, c);
-		if (r->head.call == CALL_posix_spawn || r->head.call == CALL_posix_spawnp)
+		else if (!strncmp(info->name, "posix_spawn", 11))
 			note_spawn(d, p, &d->ring_record);
-		if ((r->head.call == CALL_fork || r->head.call == CALL__Fork) && r->ret > 0)
+		else if ((!strcmp(info->name, "fork") || !strcmp(info->name, "_Fork")) && r->ret > 0)
 			note_child(d, p, (int32_t)r->ret, SONDE_UNTRACED_NO, NULL);
 	}
-	if (d->probes && r->head.call < CALL_COUNT && call_kind_is_network(call_info[r->head.call].kind))
-		note_peer(d, c);
+	if (d->probes && info && (info->kind == CALL_KIND_CONNECT || info->kind == CALL_KIND_ACCEPT))
+		note_peer(d, c, info->kind == CALL_KIND_ACCEPT);
 	return emit_call(d, p, c, is_last_chance);
 }
 

@@ -3,17 +3,16 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "launch/spawn-command.h"
 #include "record/host-agent.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define GREETING_MS 60000 /* the user may have to type a password */
@@ -21,8 +20,6 @@
 #define GREETING_LINES_MAX 1000 /* output of a login shell before the greeting */
 #define PINGS_MAX (1u << 20)
 #define FILE_BYTES_MAX ((int64_t)1 << 40)
-
-extern char **environ;
 
 static int break_link(struct hostlink *l, int rc)
 {
@@ -90,8 +87,6 @@ __attribute__((format(printf, 2, 3))) static int ask(struct hostlink *l, const c
 
 static int start(struct hostlink *l, char *const argv[], struct sonde_err *err)
 {
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
 	sigset_t mask;
 	int to[2], from[2];
 	if (pipe2(to, O_CLOEXEC))
@@ -101,26 +96,18 @@ static int start(struct hostlink *l, char *const argv[], struct sonde_err *err)
 		close(to[1]);
 		return err_sys(err, errno, "cannot make a pipe");
 	}
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
 	/* Signals of the terminal are forwarded by us; all others are for the remote shell. */
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGINT);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &mask);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-	int rc = posix_spawnp(&l->pid, argv[0], &actions, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&actions);
+	struct launch_command c = { .argv = argv, .fds = { to[0], from[1], JOB_FD_OURS }, .mask = &mask };
+	int rc = launch_spawn(&c, &l->pid, err);
 	close(to[0]);
 	close(from[1]);
 	l->to = to[1];
 	l->from = from[0];
-	if (!rc)
-		return 0;
-	l->pid = 0;
-	return err_sys(err, rc, "cannot execute '%s'", argv[0]);
+	if (rc)
+		l->pid = 0;
+	return rc;
 }
 
 int hostlink_open(struct hostlink *l, char *const argv[], struct sonde_err *err)
@@ -254,7 +241,6 @@ int hostlink_fetch(struct hostlink *l, int dirfd)
 void hostlink_close(struct hostlink *l)
 {
 	char line[HOSTLINK_LINE_BYTES];
-	int status;
 	if (l->pid && !l->is_broken && !ask(l, "bye"))
 		get_answer(l, "ok", line);
 	if (l->to >= 0)
@@ -262,8 +248,7 @@ void hostlink_close(struct hostlink *l)
 	if (l->from >= 0)
 		close(l->from);
 	if (l->pid)
-		while (waitpid(l->pid, &status, 0) < 0 && errno == EINTR)
-			;
+		launch_reap(l->pid);
 	free(l->pings);
 	*l = (struct hostlink){ .to = -1, .from = -1, .is_broken = true };
 }

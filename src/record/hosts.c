@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "launch/spawn-command.h"
 #include "record/hosts-private.h"
 #include "record/writers.h"
 
@@ -11,15 +12,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* The remote shell, the host, sonde and two or three words. The caller frees the array, not the words. */
 static char **words_of(const struct hosts *h, const struct host *one, const char *word, const char *dir)
@@ -70,21 +68,16 @@ static void add_command(const struct hosts *h, struct buf *out)
 static void spawn_recorder(struct hosts *h, struct host *one, const char *dir)
 {
 	char **argv = words_of(h, one, "run", dir);
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attr);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawnattr_setsigmask(&attr, &h->old_mask);
-	posix_spawnattr_setpgroup(&attr, 0); /* signals of the terminal reach it through its agent, once */
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-	int rc = argv && argv[0] ? posix_spawnp(&one->pid, argv[0], &actions, &attr, argv, environ) : ENOMEM;
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
+	/* In a separate group: signals of the terminal reach it through its agent, once. */
+	struct launch_command c = { .argv = argv,
+		.fds = { JOB_FD_NULL, JOB_FD_OURS, JOB_FD_OURS },
+		.mask = &h->old_mask,
+		.has_own_group = true };
+	int rc = argv && argv[0] ? launch_spawn(&c, &one->pid, &one->why) : err_sys(&one->why, ENOMEM, "out of memory");
 	free(argv);
 	if (rc) {
 		one->pid = 0;
-		err_sys(&one->why, rc, "cannot start its recorder");
+		err_prefix(&one->why, "cannot start its recorder");
 	}
 }
 
@@ -218,19 +211,15 @@ int hosts_join(const char *path, struct sonde_err *err)
 	CLEANUP(buf_release) struct buf sonde = BUF_INIT;
 	char word[] = "join";
 	char *argv[] = { NULL, word, (char *)(uintptr_t)path, NULL };
-	pid_t pid;
-	int status = 0, rc = fs_prefix(&sonde, err);
+	struct launch_command c = { .argv = argv, .fds = { JOB_FD_OURS, JOB_FD_OURS, JOB_FD_OURS } };
+	int rc = fs_prefix(&sonde, err);
 	if (rc)
 		return rc;
 	buf_adds(&sonde, "/bin/sonde");
 	argv[0] = sonde.data;
-	rc = posix_spawn(&pid, sonde.data, NULL, NULL, argv, environ);
-	if (rc)
-		return err_sys(err, rc, "cannot execute '%s'", sonde.data);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (!status)
-		return 0;
+	rc = launch_run(&c, err);
+	if (rc <= 0)
+		return rc;
 	err_set(err, EIO, "the runs of the hosts are in '%s', but could not be joined", path);
 	err_hint(err, "sonde join %s tries again", path);
 	return -EIO;

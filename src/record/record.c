@@ -239,6 +239,8 @@ static void count_losses(struct recorder *r)
 	r->facts.dropped = c->untraced_events;
 	r->facts.untraced = c->untraced_forks;
 	drain_losses(&r->drain, &r->facts.dropped, &r->facts.filtered, &r->facts.untraced);
+	if (r->drain.calls_why.text[0])
+		r->facts.trace_reason = r->drain.calls_why.text;
 	if (!r->drain.process_count && !r->facts.trace_reason)
 		r->facts.trace_reason = c->untraced_forks ? no_room : unseen;
 }

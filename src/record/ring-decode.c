@@ -2,6 +2,39 @@
 
 #include <string.h>
 
+/*
+ * A reservation that was never written is all zeros; records may follow it, up to the reserved size. Beyond that,
+ * pages are not touched: most processes are short-lived and leave them unused.
+ */
+static uint32_t skip_zeros(const struct sonde_chunk *c, uint32_t at)
+{
+	uint64_t tail = __atomic_load_n(&c->tail, __ATOMIC_RELAXED);
+	uint32_t end = tail < SONDE_CHUNK_BYTES ? (uint32_t)tail & ~7u : SONDE_CHUNK_BYTES;
+	while (at < end && !*(const uint64_t *)(const void *)((const char *)c + at))
+		at += 8;
+	return at < end ? at : SONDE_CHUNK_BYTES;
+}
+
+enum ring_step ring_chunk_next(const struct sonde_chunk *c, uint32_t *at, bool is_closed, uint64_t *head)
+{
+	uint32_t next = *at;
+	while (next < SONDE_CHUNK_BYTES) {
+		*head = __atomic_load_n((const uint64_t *)(const void *)((const char *)c + next), __ATOMIC_ACQUIRE);
+		if (*head)
+			break;
+		next = is_closed ? skip_zeros(c, next) : SONDE_CHUNK_BYTES;
+	}
+	if (next >= SONDE_CHUNK_BYTES)
+		return RING_NOTHING; /* *at stays: a writer may still fill it */
+	*at = next;
+	unsigned state = ring_head_state(*head);
+	if ((state == SONDE_PENDING || state == SONDE_RUNNING) && !is_closed)
+		return RING_UNFINISHED;
+	if (!ring_head_bytes(*head) || ring_head_bytes(*head) > SONDE_CHUNK_BYTES - next)
+		return RING_BROKEN;
+	return RING_RECORD;
+}
+
 static const size_t least_bytes[SONDE_REC_KINDS] = {
 	[SONDE_REC_CALL] = sizeof(struct sonde_rec_call),
 	[SONDE_REC_RUN] = sizeof(struct sonde_rec_call) + 8,

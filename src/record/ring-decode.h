@@ -1,8 +1,9 @@
 /*
- * ring-decode: copies one record out of a ring and validates it.
+ * ring-decode: finds the records of a chunk, copies them out of the ring and validates them.
  *
  * The traced program may write anything into its ring at any time. A record is copied first, and only the copy is
- * read; every count in it is checked against its length before use.
+ * read; every count in it is checked against its length before use. The recorder and libdftracer's log share this code:
+ * it does not allocate.
  */
 #ifndef SONDE_RECORD_RING_DECODE_H
 #define SONDE_RECORD_RING_DECODE_H
@@ -26,6 +27,36 @@ struct ring_record {
 	struct store_text strings[VIEW_STRINGS_MAX];
 	unsigned string_count;
 };
+
+/* The head of a record as one word. */
+static inline uint32_t ring_head_bytes(uint64_t head)
+{
+	return (uint32_t)(head & 0xffff) * 8;
+}
+
+static inline unsigned ring_head_kind(uint64_t head)
+{
+	return head >> 16 & 0xff;
+}
+
+static inline unsigned ring_head_state(uint64_t head)
+{
+	return head >> 24 & 0xff;
+}
+
+enum ring_step {
+	RING_RECORD,     /* there is one at *at */
+	RING_UNFINISHED, /* its writer has not committed it yet */
+	RING_NOTHING,    /* none so far */
+	RING_BROKEN      /* no valid length: the rest of the chunk cannot be read */
+};
+
+/*
+ * Find the next record of a chunk, from *at on, and read its head. is_closed: the chunk has no writer any more. Then
+ * records that were never committed are returned too (state PENDING), and *at skips reservations that were never
+ * written.
+ */
+enum ring_step ring_chunk_next(const struct sonde_chunk *c, uint32_t *at, bool is_closed, uint64_t *head);
 
 /* Copy the record of `words` words at `from` and validate it; false if it is invalid. */
 bool ring_record_read(struct ring_record *v, const void *from, size_t words);

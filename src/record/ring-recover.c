@@ -148,6 +148,14 @@ static void forget_drained(struct recovery *r, const struct drain *d)
 	}
 }
 
+/* A ring that is read in part would be removed after that. */
+static int check_calls(const struct drain *d, struct sonde_err *err)
+{
+	if (d->calls_why.text[0] && err)
+		*err = d->calls_why;
+	return d->calls_why.text[0] ? -ENOTSUP : 0;
+}
+
 static int drain_ring(struct recovery *r, struct sonde_err *err)
 {
 	struct drain d;
@@ -162,6 +170,7 @@ static int drain_ring(struct recovery *r, struct sonde_err *err)
 		r->result->is_lost_known = true;
 		r->result->lost_events = drained > r->result->kept_rows ? drained - r->result->kept_rows : 0;
 		drain_losses(&d, &r->result->dropped_events, &filtered, &untraced);
+		rc = check_calls(&d, err);
 		drain_release(&d);
 	}
 	return rc;
@@ -281,6 +290,8 @@ int record_import_ring(const char *path, const char *dir, struct record_result *
 		buf_adds(&result->path, run.path);
 		runjson_write(&text, &facts);
 		rc = store_sink_close(&sink, err);
+		if (!rc)
+			rc = check_calls(&d, err);
 		if (!rc)
 			rc = store_run_write_json(run.dirfd, &text, err);
 		drain_release(&d);

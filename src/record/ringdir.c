@@ -3,11 +3,14 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "calls/calls-hash.h"
+#include "calls/calls-text.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +156,20 @@ static int open_in_parent(struct ring_dir *r, struct sonde_err *err)
 	return r->fd < 0 ? err_sys(err, errno, "cannot open ring directory '%s'", r->path.data) : 0;
 }
 
+/*
+ * The table of calls, for recovery by another version; programs with this libsonde need not write it. Nothing else
+ * needs it, so a file size limit (ulimit -f) must not end the recording, neither by its error nor by its signal.
+ */
+static void write_calls(struct ring_dir *r)
+{
+	char name[CALLS_FILE_BYTES];
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
+	calls_file_name(name, CALLS_HASH);
+	sigaction(SIGXFSZ, &ignore, &old);
+	fs_replace_file(r->fd, name, calls_text, calls_text_bytes, NULL);
+	sigaction(SIGXFSZ, &old, NULL);
+}
+
 int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_options *options, struct sonde_err *err)
 {
 	int rc = make_dir(r, options->place, fallback, err);
@@ -164,6 +181,10 @@ int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_
 		rc = fill_identity(r, err);
 	if (!rc)
 		rc = fill_control(r->control, options, err);
+	if (!rc) {
+		write_calls(r);
+		r->control->calls_hash = CALLS_HASH;
+	}
 	if (!rc && options->knob_init_count)
 		rc = fs_replace_file(r->fd, "knobs", options->wishes,
 				options->knob_init_count * sizeof(*options->wishes), err);
@@ -255,10 +276,13 @@ int ring_dir_claim(struct ring_dir *r, int rundir, const char *path, const char 
 /* File names of a ring; sonde/shm.h, preload.c and live/watch.h create them. */
 static bool is_part(const char *name)
 {
-	static const char *const names[] = { "app", "knobs", "libsonde.so" };
+	static const char *const names[] = { "app", "knobs", "libsonde.so", "sonde" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(name, names[i]))
 			return true;
+	/* calls-<hash>, or a part of one with the pid of a process that was killed while it wrote it */
+	if (!strncmp(name, "calls-", 6) && strspn(name + 6, "0123456789abcdef") == 16)
+		return !name[22] || (name[22] == '.' && skip_number(name + 23) && !*skip_number(name + 23));
 	const char *end = skip_number(name);
 	if (!end || *end != '.')
 		return false;

@@ -1,6 +1,7 @@
 #include "record/run-json.h"
 
 #include "base/json.h"
+#include "calls/calls-hash.h"
 #include "store/run-dir.h"
 
 #include <string.h>
@@ -189,6 +190,7 @@ void runjson_write(struct buf *out, const struct run_facts *f)
 	json_object(&j);
 	json_kint(&j, STORE_RUN_KEY, STORE_RUN_VERSION);
 	json_kstr(&j, "version", SONDE_VERSION);
+	json_kstr(&j, "calls_hash", CALLS_HASH_TEXT);
 	json_kstr(&j, "state", f->state);
 	json_kstr(&j, "name", f->name);
 	json_key(&j, "argv");

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "launch/spawn-command.h"
 #include "record/slurm-task-private.h"
 #include "record/writers.h"
 #include "store/run-dir.h"
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -162,14 +162,12 @@ int record_step_begin(struct record_step *s, const struct record_hosts *o, struc
 
 int record_step_end(struct record_step *s, int exit_code, struct sonde_err *err)
 {
-	int status = 0, rc = s->bundle.len ? note(s, exit_code, err) : 0;
+	int rc = s->bundle.len ? note(s, exit_code, err) : 0;
 	if (s->start_barrier < 0)
 		return rc;
 	close(s->start_barrier);
 	s->start_barrier = -1;
-	while (waitpid(s->helper, &status, 0) < 0 && errno == EINTR)
-		;
-	if (!status || rc)
+	if (!launch_reap(s->helper) || rc)
 		return rc;
 	err_set(err, EIO, "the runs of the tasks are in '%s', but could not be joined", s->bundle.data);
 	err_hint(err, "sonde join %s tries again", s->bundle.data);

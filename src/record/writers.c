@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/proc-maps.h"
+#include "base/procfs.h"
 #include "record/ringdir.h"
 
 #include <dirent.h>

@@ -36,19 +36,36 @@ struct analyze_section *analyze_section(struct analyze_result *r, const char *ke
 	return s;
 }
 
-void analyze_absent(struct analyze_section *s, const char *fmt, ...)
+static const char *format(struct analyze_result *r, const char *fmt, va_list ap)
 {
 	char text[512];
+	const char *copy;
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	copy = arena_strdup(&r->arena, text);
+	if (!copy)
+		r->error = -ENOMEM;
+	return copy;
+}
+
+void analyze_absent(struct analyze_section *s, const char *fmt, ...)
+{
 	va_list ap;
 
-	if (!s)
-		return;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	if (s)
+		s->absent = format(s->result, fmt, ap);
 	va_end(ap);
-	s->absent = arena_strdup(&s->result->arena, text);
-	if (!s->absent)
-		s->result->error = -ENOMEM;
+}
+
+void analyze_note(struct analyze_section *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (s)
+		s->note = format(s->result, fmt, ap);
+	va_end(ap);
 }
 
 /* Values. */
@@ -119,6 +136,28 @@ void analyze_text(struct analyze_section *s, const char *key, const char *title,
 		add_field(s, (struct analyze_column){ key, title, ANALYZE_TEXT }, of_text(s->result, v));
 }
 
+void analyze_json(struct analyze_section *s, const char *key, const char *json, size_t n)
+{
+	if (s)
+		add_field(s, (struct analyze_column){ key, NULL, ANALYZE_JSON },
+				of_bytes(s->result, &(struct store_text){ .data = json, .bytes = n }));
+}
+
+static struct analyze_value of_interval(struct analyze_result *r, struct analyze_interval v)
+{
+	struct analyze_interval *copy = alloc(r, sizeof(*copy));
+
+	if (copy)
+		*copy = v;
+	return (struct analyze_value){ .is_null = !copy, .interval = copy };
+}
+
+void analyze_interval(struct analyze_section *s, const char *key, const char *title, struct analyze_interval v)
+{
+	if (s)
+		add_field(s, (struct analyze_column){ key, title, ANALYZE_INTERVAL }, of_interval(s->result, v));
+}
+
 /* Tables. */
 
 struct analyze_table *analyze_table(struct analyze_section *s, const char *key, const char *title,
@@ -182,6 +221,12 @@ void analyze_cell_bytes(struct analyze_table *t, const struct store_text *v)
 {
 	if (t)
 		add_cell(t, of_bytes(t->result, v));
+}
+
+void analyze_cell_interval(struct analyze_table *t, struct analyze_interval v)
+{
+	if (t)
+		add_cell(t, of_interval(t->result, v));
 }
 
 /* Reading. */

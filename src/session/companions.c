@@ -4,6 +4,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "launch/launch.h"
+#include "session/spec.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -59,9 +61,9 @@ static int wait_ready(struct job *job, const struct companion_spec *s, struct so
 
 	while (!is_ready(s)) {
 		if (job_wait(job, clock_mono_ns() + PAUSE_NS, NULL) == 0)
-			return err_set(err, ECHILD, "the companion '%s' ended before it was ready", s->name);
+			return err_set(err, ECHILD, "companion '%s' exited before it was ready", s->name);
 		if (clock_mono_ns() > until_ns)
-			return err_set(err, ETIMEDOUT, "the companion '%s' was not ready in time", s->name);
+			return err_set(err, ETIMEDOUT, "companion '%s' was not ready in time", s->name);
 	}
 	return 0;
 }
@@ -121,7 +123,7 @@ static int start_tool(struct companion *b, const struct companion_spec *s, struc
 	buf_addf(&path, "%s/stdout", dir.data);
 	fd = open(path.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return err_sys(err, errno, "cannot make '%s'", path.data);
+		return err_sys(err, errno, "cannot create '%s'", path.data);
 	rc = start(b, s, dir.data, fd, err);
 	close(fd);
 	return rc;
@@ -170,11 +172,11 @@ static int move(const char *from, const char *to, struct sonde_err *err)
 	argv[3] = target;
 	spec.argv = argv;
 	spec.fds[1] = JOB_FD_NULL;
-	rc = source && target ? job_start(&job, &spec, err) : err_sys(err, ENOMEM, "cannot keep what tools wrote");
+	rc = source && target ? job_start(&job, &spec, err) : err_sys(err, ENOMEM, "cannot copy tool output");
 	if (rc == 0)
 		rc = job_wait(job, INT64_MAX, err);
 	if (rc == 0 && job_status(job) != 0)
-		rc = err_set(err, EIO, "cannot keep what tools wrote in '%s'", to);
+		rc = err_set(err, EIO, "cannot copy tool output to '%s'", to);
 	job_free(job);
 	return rc;
 }
@@ -196,5 +198,73 @@ int tools_collect(struct companion *b, const char *run, struct sonde_err *err)
 	buf_addf(&to, "%s/tools", run);
 	rc = move(b->dir, to.data, err);
 	tools_drop(b);
+	return rc;
+}
+
+#define TOOL_WORD "{tool}"
+
+char *tool_wrap_replace(const char *word, const char *name, const char *text, struct arena *arena)
+{
+	const char *at = text ? strstr(word, name) : NULL;
+
+	if (!at)
+		return arena_strdup(arena, word);
+	return arena_printf(arena, "%.*s%s%s", (int)(at - word), word, text, at + strlen(name));
+}
+
+static int nomem(struct sonde_err *err)
+{
+	return err_sys(err, ENOMEM, "cannot prepare the session");
+}
+
+struct counts {
+	size_t words, variables;
+};
+
+static int wrap_in(struct tool_wrap *w, struct counts *n, const struct companion_spec *tool, const char *dir,
+		struct arena *arena, struct sonde_err *err)
+{
+	for (const char **word = tool->tool_wrap; word && *word; word++)
+		if (!(w->argv[n->words++] = tool_wrap_replace(*word, TOOL_WORD, dir, arena)))
+			return nomem(err);
+	for (const char **env = tool->env; env && *env; env++) {
+		if (n->variables == RECORD_ENV_MAX)
+			return err_set(err, E2BIG, "the tool '%s' has too many variables", tool->name);
+		if (!(w->env[n->variables++] = tool_wrap_replace(*env, TOOL_WORD, dir, arena)))
+			return nomem(err);
+	}
+	return tool->tool_wrap ? launch_check(tool->tool_wrap[0], err) : 0;
+}
+
+size_t tool_wrap_count(const char *const *words)
+{
+	size_t n = 0;
+
+	while (words && words[n])
+		n++;
+	return n;
+}
+
+int tool_wrap_apply(struct tool_wrap *w, const struct session_spec *s, const struct companion *tools, char *const *argv,
+		const char *const *env, struct arena *arena, struct sonde_err *err)
+{
+	size_t words = tool_wrap_count((const char *const *)argv) + 1;
+	struct counts n = { 0, tool_wrap_count(env) };
+	int rc = 0;
+
+	for (size_t i = 0; i < s->tool_count; i++)
+		words += tool_wrap_count(s->tools[i].tool_wrap);
+	*w = (struct tool_wrap){ .argv = arena_alloc(arena, words * sizeof(*w->argv)) };
+	if (!w->argv)
+		return nomem(err);
+	memcpy(w->env, env, n.variables * sizeof(*env));
+	for (size_t i = 0; i < s->tool_count && rc == 0; i++) {
+		CLEANUP(buf_release) struct buf dir = BUF_INIT;
+
+		tools_dir(tools, &s->tools[i], &dir);
+		rc = wrap_in(w, &n, &s->tools[i], dir.data, arena, err);
+	}
+	for (; *argv && rc == 0; argv++)
+		w->argv[n.words++] = *argv;
 	return rc;
 }

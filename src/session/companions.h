@@ -5,9 +5,11 @@
 #ifndef SONDE_SESSION_COMPANIONS_H
 #define SONDE_SESSION_COMPANIONS_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "launch/job.h"
+#include "record/record.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +43,22 @@ void tools_dir(const struct companion *b, const struct companion_spec *s, struct
 /* Moves the files of the tools to RUN/tools/NAME. */
 int tools_collect(struct companion *b, const char *run, struct sonde_err *err);
 void tools_drop(struct companion *b); /* removes them, if the run failed */
+
+/* The command line and environment of the application, with those of the tools that wrap it. */
+
+struct session_spec;
+
+struct tool_wrap {
+	char **argv; /* the words of the first tool come first */
+	const char *env[RECORD_ENV_MAX + 1];
+};
+
+/* Allocates from the arena; -ENOENT: a tool is not installed. */
+int tool_wrap_apply(struct tool_wrap *w, const struct session_spec *s, const struct companion *tools, char *const *argv,
+		const char *const *env, struct arena *arena, struct sonde_err *err);
+/* Replaces `name` in a word by text; text NULL: unchanged. NULL: out of memory. */
+char *tool_wrap_replace(const char *word, const char *name, const char *text, struct arena *arena);
+
+size_t tool_wrap_count(const char *const *words); /* up to the NULL; 0 for NULL */
 
 #endif

@@ -4,14 +4,13 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "launch/transfer.h"
-#include "session/sigv4.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #define SAGE_ENDPOINT "https://storage.sagecontinuum.org/api/v1/objects"
 #define TRIES 3
@@ -34,57 +33,49 @@ static const char *behind(const char *source, const char *scheme)
 
 static int ask_web(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
 {
-	(void)rest;
-	(void)err;
 	buf_addf(out, "GET %s\n", d->source);
 	return 0;
 }
 
-static void host_of(const char *url, char *host, size_t size)
+/* Percent-encodes a path: all bytes that are not unreserved (RFC 3986), except '/'. */
+static void add_path(struct buf *out, const char *text)
 {
-	const char *from = strstr(url, "://");
-
-	from = from ? from + 3 : url;
-	snprintf(host, size, "%.*s", (int)strcspn(from, "/"), from);
-}
-
-static void now_text(char text[20])
-{
-	time_t now = time(NULL);
-	struct tm at;
-
-	gmtime_r(&now, &at);
-	strftime(text, 20, "%Y%m%dT%H%M%SZ", &at);
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+		if (isalnum(*p) || strchr("-._~/", *p))
+			buf_addc(out, (char)*p);
+		else
+			buf_addf(out, "%%%02X", *p);
+	}
+	buf_addc(out, '\n');
 }
 
 static int ask_s3(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
 {
-	CLEANUP(buf_release) struct buf path = BUF_INIT, usual = BUF_INIT;
+	static const char empty_digest[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 	const char *region = value_of("AWS_REGION") ? value_of("AWS_REGION") : value_of("AWS_DEFAULT_REGION");
 	const char *endpoint = d->endpoint ? d->endpoint : value_of("AWS_ENDPOINT_URL");
-	struct sigv4_key key = { value_of("AWS_ACCESS_KEY_ID"), value_of("AWS_SECRET_ACCESS_KEY"),
-		value_of("AWS_SESSION_TOKEN"), region ? region : "us-east-1", "s3" };
-	struct sigv4_request r;
-	char host[256], when[20];
+	const char *id = value_of("AWS_ACCESS_KEY_ID"), *secret = value_of("AWS_SECRET_ACCESS_KEY"),
+		   *token = value_of("AWS_SESSION_TOKEN");
 	size_t n;
 
 	if (!strchr(rest, '/') || !strchr(rest, '/')[1])
-		return err_set(err, EINVAL, "'%s' is not s3://BUCKET/KEY", d->source);
-	buf_addf(&usual, "https://s3.%s.amazonaws.com", key.region);
-	endpoint = endpoint ? endpoint : usual.data;
-	n = strlen(endpoint);
-	while (n && endpoint[n - 1] == '/')
-		n--;
-	buf_addf(&path, "/%s", rest);
-	buf_addf(out, "GET %.*s", (int)n, endpoint);
-	sigv4_encode(out, path.data, true);
-	buf_addc(out, '\n');
-	if (!key.id || !key.secret)
+		return err_set(err, EINVAL, "invalid source '%s' (expected s3://BUCKET/KEY)", d->source);
+	if (!region)
+		region = "us-east-1";
+	if (endpoint) {
+		for (n = strlen(endpoint); n && endpoint[n - 1] == '/';)
+			n--;
+		buf_addf(out, "GET %.*s/", (int)n, endpoint);
+	} else {
+		buf_addf(out, "GET https://s3.%s.amazonaws.com/", region);
+	}
+	add_path(out, rest);
+	if (!id || !secret)
 		return 0; /* it may be a public bucket */
-	host_of(endpoint, host, sizeof(host));
-	now_text(when);
-	r = (struct sigv4_request){ host, path.data, when };
-	sigv4_headers(out, &key, &r);
+	buf_addf(out, "user %s:%s\nsigv4 aws:amz:%s:s3\nheader x-amz-content-sha256: %s\n", id, secret, region,
+			empty_digest);
+	if (token)
+		buf_addf(out, "header x-amz-security-token: %s\n", token);
 	return 0;
 }
 
@@ -93,10 +84,8 @@ static int ask_sage(struct buf *out, const struct session_dataset *d, const char
 	const char *endpoint = d->endpoint ? d->endpoint : value_of("SAGE_ENDPOINT_URL");
 	const char *token = value_of("SAGE_TOKEN");
 
-	(void)err;
 	buf_addf(out, "GET %s/", endpoint ? endpoint : SAGE_ENDPOINT);
-	sigv4_encode(out, rest, true);
-	buf_addc(out, '\n');
+	add_path(out, rest);
 	if (token)
 		buf_addf(out, "header Authorization: sage %s\n", token);
 	return 0;
@@ -123,8 +112,9 @@ int dataset_check(const struct session_dataset *d, struct sonde_err *err)
 {
 	return scheme_of(d) < SCHEMES ? 0
 				      : err_set(err, EINVAL,
-							"a dataset is file:PATH, http(s)://..., "
-							"s3://BUCKET/KEY or sage://BUCKET/PATH");
+							"invalid dataset '%s' (supported: file:PATH, "
+							"http(s)://..., s3://BUCKET/KEY, sage://BUCKET/PATH)",
+							d->source);
 }
 
 /* The cache. */
@@ -175,18 +165,19 @@ static int judge(const struct session_dataset *d, const struct transfer_answer *
 		struct sonde_err *err)
 {
 	if (a->status == 401 || a->status == 403)
-		return err_set(err, EACCES, "cannot fetch '%s': the server refuses us (%ld)", d->source, a->status);
+		return err_set(err, EACCES, "cannot fetch '%s': access denied (HTTP %ld)", d->source, a->status);
 	if (a->status == 404)
-		return err_set(err, ENOENT, "cannot fetch '%s': it is not there", d->source);
+		return err_set(err, ENOENT, "cannot fetch '%s': not found (HTTP 404)", d->source);
 	if (a->status / 100 != 2 && a->status != 416)
-		return err_set(err, EIO, "cannot fetch '%s': the server answers %ld", d->source, a->status);
+		return err_set(err, EIO, "cannot fetch '%s': HTTP status %ld", d->source, a->status);
 	if (*a->error || (a->whole >= 0 && size_of(part) < a->whole))
-		return err_set(err, EAGAIN, "cannot fetch '%s': %s", d->source, *a->error ? a->error : "it broke off");
+		return err_set(err, EAGAIN, "cannot fetch '%s': %s", d->source,
+				*a->error ? a->error : "the connection was closed early");
 	return 0;
 }
 
 /* Restart from zero if the server does not support ranges, or the range is not satisfiable. */
-static bool must_begin_anew(const struct transfer_answer *a, int64_t had_bytes)
+static bool must_restart(const struct transfer_answer *a, int64_t had_bytes)
 {
 	return had_bytes && (a->status == 416 || a->status == 200 || a->whole == -2);
 }
@@ -200,9 +191,9 @@ static int fetch(const struct session_dataset *d, size_t scheme, const char *par
 		int64_t had_bytes = size_of(part);
 
 		rc = fetch_once(d, scheme, part, &answer, err);
-		if (rc == 0 && must_begin_anew(&answer, had_bytes)) {
+		if (rc == 0 && must_restart(&answer, had_bytes)) {
 			unlink(part);
-			rc = err_set(err, EAGAIN, "cannot fetch '%s': it has changed meanwhile", d->source);
+			rc = err_set(err, EAGAIN, "cannot fetch '%s': it changed on the server", d->source);
 		} else if (rc == 0) {
 			rc = judge(d, &answer, part, err);
 		}
@@ -216,8 +207,8 @@ static int check_digest(const struct session_dataset *d, const char *path, char 
 	int rc = sha256_file(path, sha256, err);
 
 	if (rc == 0 && d->sha256 && strcmp(sha256, d->sha256) != 0)
-		return err_set(err, EBADMSG, "the dataset '%s' is another one: its sha256 is %s, not %s", d->source,
-				sha256, d->sha256);
+		return err_set(err, EBADMSG, "checksum mismatch of '%s': sha256 is %s, expected %s", d->source, sha256,
+				d->sha256);
 	return rc;
 }
 
@@ -243,7 +234,7 @@ static int fetch_into_cache(const struct session_dataset *d, size_t scheme, stru
 	if (rc == -EBADMSG)
 		unlink(part.data);
 	if (rc == 0 && rename(part.data, path->data))
-		rc = err_sys(err, errno, "cannot keep '%s'", path->data);
+		rc = err_sys(err, errno, "cannot rename the download to '%s'", path->data);
 	return rc;
 }
 

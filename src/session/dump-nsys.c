@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "launch/job.h"
-#include "session/dumps-private.h"
-#include "session/profile-private.h"
+#include "session/dumps.h"
+#include "session/profile.h"
 
 #include <dlfcn.h>
 #include <sqlite3.h>
@@ -32,29 +32,27 @@ static const struct {
 	} columns[3]; /* count, total time, bytes */
 } queries[] = {
 	{ "kernel", SUMS(TEXT_OF("demangledName"), "NULL", "CUPTI_ACTIVITY_KIND_KERNEL"),
-			{ { "nsys_kernel_count", "How often a kernel ran on a device" },
-					{ "nsys_kernel_seconds", "How long it ran on devices" } } },
+			{ { "nsys_kernel_count", "GPU kernel launches" },
+					{ "nsys_kernel_seconds", "GPU kernel time" } } },
 	{ "copy",
 			SUMS("CASE copyKind WHEN 1 THEN 'host-to-device' WHEN 2 THEN 'device-to-host' WHEN 8 THEN "
 			     "'device-to-device' WHEN 9 THEN 'host-to-host' WHEN 10 THEN 'peer-to-peer' WHEN 11 THEN "
 			     "'managed host-to-device' WHEN 12 THEN 'managed device-to-host' ELSE 'copy kind ' || "
 			     "copyKind END",
 					"TOTAL(bytes)", "CUPTI_ACTIVITY_KIND_MEMCPY"),
-			{ { "nsys_copy_count", "Copies from and to devices" },
-					{ "nsys_copy_seconds", "How long they took" },
-					{ "nsys_copy_bytes", "What they moved" } } },
+			{ { "nsys_copy_count", "Memory copies" }, { "nsys_copy_seconds", "How long they took" },
+					{ "nsys_copy_bytes", "Bytes copied" } } },
 	{ "fill", SUMS("'memset'", "TOTAL(bytes)", "CUPTI_ACTIVITY_KIND_MEMSET"),
-			{ { "nsys_fill_count", "Fills of a device's memory" },
-					{ "nsys_fill_seconds", "How long they took" },
-					{ "nsys_fill_bytes", "What they filled" } } },
+			{ { "nsys_fill_count", "Device memory fills" }, { "nsys_fill_seconds", "How long they took" },
+					{ "nsys_fill_bytes", "Bytes filled" } } },
 	{ "range", SUMS("COALESCE(text, " TEXT_OF("textId") ")", "NULL", "NVTX_EVENTS WHERE \"end\" > start"),
-			{ { "nsys_range_count", "How often a range of NVTX was entered" },
-					{ "nsys_range_seconds", "Time within it, of all threads" } } },
+			{ { "nsys_range_count", "NVTX range count" },
+					{ "nsys_range_seconds", "NVTX range time, summed over threads" } } },
 	{ "cuda_call", SUMS(TEXT_OF("nameId"), "NULL", "CUPTI_ACTIVITY_KIND_RUNTIME"),
-			{ { "nsys_cuda_count", "Calls of CUDA" },
+			{ { "nsys_cuda_count", "CUDA API calls" },
 					{ "nsys_cuda_seconds", "Time in them, of all threads" } } },
 	{ "os_call", SUMS(TEXT_OF("nameId"), "NULL", "OSRT_API"),
-			{ { "nsys_os_count", "Calls of the system's libraries as nsys saw them" },
+			{ { "nsys_os_count", "OS runtime library calls recorded by nsys" },
 					{ "nsys_os_seconds", "Time in them, of all threads" } } },
 };
 
@@ -122,13 +120,13 @@ static void ask(struct session_profile *p, struct session_dump *d, const struct 
 			put_rows(p, d, sql, rows, i);
 			found++;
 		} else if (!strstr(sql->errmsg(db), "no such table")) {
-			dump_reason(d, "'%s' is not as nsys exports: %s", name, sql->errmsg(db));
+			dump_reason(d, "'%s' is not an nsys export: %s", name, sql->errmsg(db));
 		}
 		if (sql->finalize(rows) != SQLITE_OK)
 			dump_reason(d, "cannot read all of '%s': %s", name, sql->errmsg(db));
 	}
 	if (!found)
-		dump_reason(d, "'%s' holds nothing that nsys exports", name);
+		dump_reason(d, "no nsys tables in '%s'", name);
 }
 
 static void read_database(struct session_profile *p, struct session_dump *d, const char *path)
@@ -138,7 +136,7 @@ static void read_database(struct session_profile *p, struct session_dump *d, con
 	sqlite3 *db = NULL;
 
 	if (!sql) {
-		dump_reason(d, "the library of SQLite is not here (libsqlite3-0)");
+		dump_reason(d, "SQLite is not installed (libsqlite3-0)");
 		return;
 	}
 	if (sql->open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW, NULL) == SQLITE_OK) {
@@ -175,7 +173,7 @@ static bool export(struct session_dump *d, char *from, char *to)
 			job_status(job) == 0;
 	job_free(job);
 	if (!is_done)
-		dump_reason(d, "'%s' is kept as it is: nsys could not export it here (nsys export --type sqlite %s)",
+		dump_reason(d, "'%s' was kept unread: nsys export failed (nsys export --type sqlite %s)",
 				dump_base(from), dump_base(from));
 	return is_done;
 }

@@ -5,8 +5,8 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "probe/gpu/tegrastats.h"
-#include "session/dumps-private.h"
-#include "session/profile-private.h"
+#include "session/dumps.h"
+#include "session/profile.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -82,7 +82,7 @@ static void read_log(struct session_profile *p, struct session_dump *d, const ch
 
 	buf_init(&text, DUMP_FILE_BYTES_MAX + 1);
 	if (!log || fs_read_file(AT_FDCWD, path, DUMP_FILE_BYTES_MAX, &text, &err) < 0) {
-		dump_reason(d, "%s", log ? err.text : "there is not enough memory");
+		dump_reason(d, "%s", log ? err.text : "out of memory");
 		free(log);
 		return;
 	}
@@ -95,11 +95,11 @@ static void read_log(struct session_profile *p, struct session_dump *d, const ch
 		d->rows += take_line(log, at);
 	}
 	if (!d->rows)
-		dump_reason(d, "no line of '%s' is one of tegrastats", dump_base(path));
+		dump_reason(d, "no lines of tegrastats in '%s'", dump_base(path));
 	for (struct series *s = log->all; s < log->all + log->count; s++) {
-		session_put(p, "tegrastats_mean", "series", s->name, "Mean of what tegrastats told",
+		session_put(p, "tegrastats_mean", "series", s->name, "Mean reported by tegrastats",
 				s->sum / (double)s->count);
-		session_put(p, "tegrastats_max", "series", s->name, "The most that it told", s->max);
+		session_put(p, "tegrastats_max", "series", s->name, "Maximum reported by tegrastats", s->max);
 	}
 	buf_addf(&companion, "%s.csv", path);
 	if (d->rows &&

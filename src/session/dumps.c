@@ -1,5 +1,5 @@
 /* The files of external tools, and the table of their readers. */
-#include "session/dumps-private.h"
+#include "session/dumps.h"
 
 #include "base/cleanup.h"
 

@@ -1,13 +1,78 @@
 /* Checks a request against the allow-list. */
+#include "session/jobs.h"
+
 #include "base/cleanup.h"
 #include "base/shell-words.h"
+#include "config/config.h"
 #include "launch/mounts.h"
-#include "session/jobs-config.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define TIMEOUT_USUAL_NS 3600000000000
+
+static int take_app(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, struct jobs_config *c)
+{
+	static const struct config_key keys[] = {
+		{ "command", CONFIG_LIST, offsetof(struct jobs_app, command) },
+		{ "rootfs", CONFIG_TEXT, offsetof(struct jobs_app, root) },
+		{ NULL },
+	};
+	struct jobs_app *app = &c->apps[c->app_count];
+	int rc;
+
+	if (!config_text(key))
+		return config_error(r, key, "an application name must be a string");
+	if (c->app_count == JOBS_APPS_MAX)
+		return config_error(r, key, "too many applications (maximum %d)", JOBS_APPS_MAX);
+	app->name = arena_strdup(r->arena, config_text(key));
+	if (!app->name)
+		return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
+	rc = config_take_map(r, value, keys, "an application", app);
+	if (rc == 0 && !(app->command && app->command[0]))
+		return config_error(r, key, "the application '%s' needs a 'command'", app->name);
+	c->app_count++;
+	return rc;
+}
+
+static int take_apps(struct config_reader *r, yaml_node_t *map, void *into)
+{
+	int rc = 0;
+
+	if (map->type != YAML_MAPPING_NODE)
+		return config_error(r, map, "'apps' must be a mapping of names to commands");
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top && rc == 0; p++)
+		rc = take_app(r, yaml_document_get_node(r->document, p->key),
+				yaml_document_get_node(r->document, p->value), into);
+	return rc;
+}
+
+static int take_config(struct config_reader *r, yaml_node_t *root)
+{
+	static const struct config_key keys[] = {
+		{ "apps", CONFIG_OTHER, 0, .take = take_apps },
+		{ "images", CONFIG_LIST, offsetof(struct jobs_config, images) },
+		{ "mounts", CONFIG_LIST, offsetof(struct jobs_config, mounts) },
+		{ "timeout", CONFIG_DURATION, offsetof(struct jobs_config, timeout_ns) },
+		{ NULL },
+	};
+
+	return config_take_map(r, root, keys, NULL, r->context);
+}
+
+int jobs_config_load(struct jobs_config *c, const char *path, struct arena *arena, struct sonde_err *err)
+{
+	struct config_reader r = { .path = path,
+		.arena = arena,
+		.err = err,
+		.what = "the configuration of a job server",
+		.context = c };
+
+	*c = (struct jobs_config){ .timeout_ns = TIMEOUT_USUAL_NS };
+	return path ? config_load(&r, take_config) : 0;
+}
 
 /* A directory of the configuration, without its mode. */
 struct allowed_dir {
@@ -69,7 +134,7 @@ static int check_now(const struct job_mount *m, struct sonde_err *err)
 
 	if (fd == -EXDEV || fd == -ELOOP)
 		return cannot_see(m->source, err);
-	return fd < 0 ? err_sys(err, EINVAL, "'%s' cannot be found", m->source) : 0;
+	return fd < 0 ? err_sys(err, EINVAL, "'%s' not found", m->source) : 0;
 }
 
 /* Checks the path by its name, and what it currently resolves to. */
@@ -83,7 +148,7 @@ static int check_mount(const struct jobs_plan *plan, const struct jobs_config *c
 	if (!find_allowed(c, m->source, &dir))
 		return cannot_see(m->source, err);
 	if (is_asked && !dir.is_writable) {
-		err_set(err, EACCES, "'%s' is read-only here", m->source);
+		err_set(err, EACCES, "'%s' is read-only", m->source);
 		err_hint(err, "the server's configuration allows writing by '%.*s:rw' in 'mounts'", (int)dir.bytes,
 				dir.path);
 		return -EACCES;
@@ -91,7 +156,7 @@ static int check_mount(const struct jobs_plan *plan, const struct jobs_config *c
 	m->is_read_only = !is_asked;
 	m->beneath = arena_copy(arena, dir.path, dir.bytes);
 	if (!m->beneath)
-		return err_sys(err, ENOMEM, "cannot take the job");
+		return err_sys(err, ENOMEM, "cannot queue the job");
 	return plan->app && !plan->app->root ? 0 : check_now(m, err);
 }
 
@@ -103,9 +168,9 @@ static int take_volume(struct jobs_plan *plan, const struct jobs_config *c, cons
 	int rc;
 
 	if (!colon || colon[1] != '/')
-		return err_set(err, EINVAL, "a mount is SOURCE:TARGET with absolute paths, not '%s'", value);
+		return err_set(err, EINVAL, "invalid mount '%s' (expected SOURCE:TARGET with absolute paths)", value);
 	if (mode && strcmp(mode, ":ro") != 0 && strcmp(mode, ":rw") != 0)
-		return err_set(err, EINVAL, "a mount is 'ro' or 'rw', not '%s'", mode + 1);
+		return err_set(err, EINVAL, "invalid mount mode '%s' (supported: ro, rw)", mode + 1);
 	*colon = '\0';
 	if (mode)
 		*mode = '\0';
@@ -118,7 +183,7 @@ static int take_volume(struct jobs_plan *plan, const struct jobs_config *c, cons
 		return 0;
 	}
 	if (plan->mount_count == SESSION_MOUNTS_MAX)
-		return err_set(err, EINVAL, "app_docker_args has more than %d mounts", SESSION_MOUNTS_MAX);
+		return err_set(err, EINVAL, "too many mounts in app_docker_args (maximum %d)", SESSION_MOUNTS_MAX);
 	plan->mounts[plan->mount_count++] = m;
 	return 0;
 }
@@ -131,11 +196,11 @@ static int take_variable(struct jobs_plan *plan, const struct jobs_config *c, co
 
 	(void)c;
 	if (!name)
-		return err_set(err, EINVAL, "a variable is NAME=VALUE, not '%s'", value);
+		return err_set(err, EINVAL, "invalid variable '%s' (expected NAME=VALUE)", value);
 	if (plan->env_count == JOBS_WORDS_MAX)
-		return err_set(err, EINVAL, "app_docker_args has too many variables");
+		return err_set(err, EINVAL, "too many variables in app_docker_args");
 	if (strncmp(name, "LD_", 3) == 0 || strncmp(name, "SONDE_", 6) == 0)
-		return err_set(err, EACCES, "the variable '%s' may not be set here", name);
+		return err_set(err, EACCES, "the variable '%s' must not be set", name);
 	plan->env[plan->env_count][0] = name;
 	plan->env[plan->env_count++][1] = equals + 1;
 	return 0;
@@ -170,7 +235,7 @@ static int take_option(struct jobs_plan *plan, const struct jobs_config *c, char
 		rc = allowed[i].take(plan, c, value, arena, err);
 		return rc < 0 ? rc : is_joined ? 1 : 2;
 	}
-	return err_set(err, EACCES, "'%s' is not allowed in app_docker_args: -v and -e are", words[0]);
+	return err_set(err, EACCES, "'%s' is not allowed in app_docker_args (supported: -v, -e)", words[0]);
 }
 
 static int take_docker_args(struct jobs_plan *plan, const struct jobs_config *c, const char *text, struct arena *arena,
@@ -202,7 +267,7 @@ static int check_image(const struct jobs_config *c, const char *name, struct son
 	for (const char **prefix = c->images; prefix && *prefix; prefix++)
 		if (strncmp(name, *prefix, strlen(*prefix)) == 0)
 			return 0;
-	return c->images ? err_set(err, EACCES, "the image '%s' may not be run here", name) : 0;
+	return c->images ? err_set(err, EACCES, "the image '%s' is not allowed", name) : 0;
 }
 
 int jobs_plan(struct jobs_plan *plan, const struct jobs_config *c, const char *app_name, const char *app_args,
@@ -221,7 +286,7 @@ int jobs_plan(struct jobs_plan *plan, const struct jobs_config *c, const char *a
 	if (rc == 0 && (rc = words_split(app_args ? app_args : "", arena, &plan->args, err)) < 0)
 		err_prefix(err, "app_args");
 	if (rc == 0 && !plan->app && !plan->args[0])
-		rc = err_set(err, EINVAL, "app_args is missing: an image needs what its command shall do");
+		rc = err_set(err, EINVAL, "app_args is missing: an image needs arguments");
 	return rc < 0 ? rc : take_docker_args(plan, c, docker_args, arena, err);
 }
 

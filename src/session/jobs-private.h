@@ -1,4 +1,4 @@
-/* jobs-private: a job as managed by jobs.c, run by jobs-work.c, saved by jobs-store.c; jobs-files.c finds its files. */
+/* jobs-private: a job as managed and run by jobs.c, and saved by jobs-store.c, which also finds its files. */
 #ifndef SONDE_SESSION_JOBS_PRIVATE_H
 #define SONDE_SESSION_JOBS_PRIVATE_H
 
@@ -37,11 +37,6 @@ struct jobs {
 void jobs_path(const struct jobs *q, unsigned number, const char *file, struct buf *out);
 struct entry *jobs_find(struct jobs *q, unsigned number); /* the caller holds the lock; NULL: not found */
 int jobs_not_found(unsigned number, struct sonde_err *err);
-
-/* DIR/NUMBER/session.yml. */
-int jobs_write_session(struct jobs *q, unsigned number, const struct jobs_plan *plan, struct sonde_err *err);
-
-void *jobs_work(void *jobs); /* a thread: runs one job after the other until jobs_free */
 
 const char *jobs_state_word(enum state state);
 void jobs_entry_free(struct entry *e); /* accepts NULL */

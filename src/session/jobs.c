@@ -1,8 +1,10 @@
+#include "session/jobs-private.h"
+
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "launch/job.h"
 #include "launch/mounts.h"
-#include "session/jobs-private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +13,141 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+
+#define LOOK_NS 100000000 /* interval at which a running job is checked for cancellation */
+
+static int write_session(struct jobs *q, unsigned number, const struct jobs_plan *plan, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
+	struct json j;
+
+	json_init(&j, &text, true);
+	jobs_plan_write(&j, q->options.config, plan);
+	buf_addc(&text, '\n');
+	jobs_path(q, number, "session.yml", &path);
+	return fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
+}
+
+static bool is_cancelled(struct jobs *q, const struct entry *e)
+{
+	pthread_mutex_lock(&q->lock);
+	bool is_it = e->is_cancelled || q->is_stopping;
+	pthread_mutex_unlock(&q->lock);
+	return is_it;
+}
+
+static int open_log(const struct jobs *q, unsigned number, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	int fd;
+
+	jobs_path(q, number, "log", &path);
+	fd = open(path.data, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return fd < 0 ? err_sys(err, errno, "cannot write '%s'", path.data) : fd;
+}
+
+/* Check the original request again: the configuration may have changed since it was submitted. */
+static int plan_again(struct jobs *q, const struct entry *e, struct sonde_err *err)
+{
+	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
+	struct jobs_plan plan;
+	int rc = jobs_plan(&plan, q->options.config, e->app_name, e->app_args, e->app_docker_args, &arena, err);
+
+	return rc < 0 ? rc : write_session(q, e->number, &plan, err);
+}
+
+static int start(const struct jobs *q, unsigned number, struct job **job, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf file = BUF_INIT, run = BUF_INIT;
+	CLEANUP(cleanup_fd) int log = open_log(q, number, err);
+	char word[] = "session", to[] = "-o";
+	char *argv[6] = { (char *)(uintptr_t)q->options.program, word, NULL, to, NULL, NULL };
+	struct job_spec spec = JOB_SPEC_INIT;
+
+	if (log < 0)
+		return log;
+	jobs_path(q, number, "session.yml", &file);
+	jobs_path(q, number, "run", &run);
+	argv[2] = file.data;
+	argv[4] = run.data;
+	spec.argv = argv;
+	spec.fds[1] = spec.fds[2] = log;
+	return job_start(job, &spec, err);
+}
+
+/* Returns the final state. */
+static enum state run_one(struct jobs *q, struct entry *e, int *exit_code, struct sonde_err *err)
+{
+	static const struct job_ladder ladder = { .interrupt_ns = 5000000000, .terminate_ns = 5000000000 };
+	struct job *job = NULL;
+	bool was_cancelled = false;
+	int status = 0, rc = plan_again(q, e, err);
+
+	if (rc == 0)
+		rc = start(q, e->number, &job, err);
+	*exit_code = -1;
+	if (rc < 0)
+		return FAILED;
+	while (!was_cancelled && job_wait(job, clock_mono_ns() + LOOK_NS, err) == -ETIMEDOUT)
+		was_cancelled = is_cancelled(q, e);
+	rc = job_end(job, &ladder, err);
+	status = job_status(job);
+	job_free(job);
+	if (was_cancelled)
+		return CANCELLED;
+	if (rc == 0 && WIFEXITED(status))
+		*exit_code = WEXITSTATUS(status);
+	return *exit_code == 0 || *exit_code == 3 ? DONE : FAILED; /* 3: it ran, and a threshold is breached */
+}
+
+/* Sets the next queued job to running; NULL: the server stops. */
+static struct entry *take_next(struct jobs *q)
+{
+	struct entry *e = NULL;
+
+	pthread_mutex_lock(&q->lock);
+	for (;;) {
+		for (e = q->first; e && e->state != QUEUED; e = e->next)
+			;
+		if (e || q->is_stopping)
+			break;
+		pthread_cond_wait(&q->wake, &q->lock);
+	}
+	if (q->is_stopping)
+		e = NULL;
+	if (e) {
+		e->state = RUNNING;
+		q->waiting--;
+		jobs_entry_save(q->options.dir, e);
+	}
+	pthread_mutex_unlock(&q->lock);
+	return e;
+}
+
+/* The worker thread: runs one job after the other until jobs_free. */
+static void *work(void *arg)
+{
+	struct jobs *q = arg;
+	struct entry *e;
+
+	while ((e = take_next(q))) {
+		struct sonde_err err = SONDE_ERR_INIT;
+		int exit_code;
+		enum state state = run_one(q, e, &exit_code, &err);
+
+		pthread_mutex_lock(&q->lock);
+		e->state = state;
+		e->exit_code = exit_code;
+		if (state == FAILED && exit_code < 0)
+			e->err = err;
+		if (state == CANCELLED && !e->is_cancelled)
+			e->state = QUEUED; /* the server stops; the next one runs the job */
+		jobs_entry_save(q->options.dir, e);
+		pthread_mutex_unlock(&q->lock);
+	}
+	return NULL;
+}
 
 #define TEXT_BYTES_MAX 4096
 #define NUMBER_MAX 1000000
@@ -50,7 +187,7 @@ int jobs_open(struct jobs **out, const struct jobs_options *options, struct sond
 		return rc;
 	q = calloc(1, sizeof(*q));
 	if (!q)
-		return err_sys(err, ENOMEM, "cannot keep jobs");
+		return err_sys(err, ENOMEM, "cannot store jobs");
 	q->options = *options;
 	mount_dir_sweep(); /* left by a server that was killed while a container started */
 	q->first = jobs_entries_load(options->dir);
@@ -60,11 +197,11 @@ int jobs_open(struct jobs **out, const struct jobs_options *options, struct sond
 	}
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->wake, NULL);
-	rc = pthread_create(&q->worker, NULL, jobs_work, q);
+	rc = pthread_create(&q->worker, NULL, work, q);
 	q->has_worker = rc == 0;
 	if (rc) {
 		jobs_free(q);
-		return err_sys(err, rc, "cannot start the worker of the jobs");
+		return err_sys(err, rc, "cannot start the job worker");
 	}
 	*out = q;
 	return 0;
@@ -129,21 +266,9 @@ static int make_dir(struct jobs *q, unsigned *number, struct sonde_err *err)
 			return 0;
 		}
 		if (errno != EEXIST)
-			return err_sys(err, errno, "cannot make '%s'", path.data);
+			return err_sys(err, errno, "cannot create '%s'", path.data);
 	}
 	return err_set(err, ENOSPC, "'%s' is full", q->options.dir);
-}
-
-int jobs_write_session(struct jobs *q, unsigned number, const struct jobs_plan *plan, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
-	struct json j;
-
-	json_init(&j, &text, true);
-	jobs_plan_write(&j, q->options.config, plan);
-	buf_addc(&text, '\n');
-	jobs_path(q, number, "session.yml", &path);
-	return fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
 }
 
 /* Forgets the oldest finished job; its directory is kept. */
@@ -166,7 +291,7 @@ static void forget_oldest(struct jobs *q)
 static int make_room(struct jobs *q, struct sonde_err *err)
 {
 	if (q->waiting >= JOBS_WAITING_MAX)
-		return err_set(err, EBUSY, "%d jobs wait already", JOBS_WAITING_MAX);
+		return err_set(err, EBUSY, "the queue is full (%d jobs)", JOBS_WAITING_MAX);
 	if (q->count >= JOBS_MAX)
 		forget_oldest(q);
 	return 0;
@@ -192,7 +317,7 @@ static int enqueue(struct jobs *q, struct entry *e, const struct jobs_plan *plan
 	if (rc == 0)
 		rc = make_dir(q, &e->number, err);
 	if (rc == 0)
-		rc = jobs_write_session(q, e->number, plan, err);
+		rc = write_session(q, e->number, plan, err);
 	if (rc == 0) {
 		*q->end = e;
 		q->end = &e->next;
@@ -219,7 +344,7 @@ int jobs_submit(struct jobs *q, const struct jobs_request *r, unsigned *number, 
 		return rc;
 	e = entry_new(r, &plan);
 	if (!e)
-		return err_sys(err, ENOMEM, "cannot take the job");
+		return err_sys(err, ENOMEM, "cannot queue the job");
 	rc = enqueue(q, e, &plan, number, err);
 	if (rc < 0)
 		jobs_entry_free(e);
@@ -228,7 +353,7 @@ int jobs_submit(struct jobs *q, const struct jobs_request *r, unsigned *number, 
 
 int jobs_not_found(unsigned number, struct sonde_err *err)
 {
-	return err_set(err, ENOENT, "there is no job %u", number);
+	return err_set(err, ENOENT, "job %u not found", number);
 }
 
 int jobs_cancel(struct jobs *q, unsigned number, struct sonde_err *err)
@@ -270,7 +395,7 @@ static void write_entry(struct json *j, const struct entry *e)
 		json_kstr(j, "error", e->err.text);
 	if (e->has_unused_mounts)
 		json_kstr(j, "note",
-				"the application is a command here and sees files where they are: mounts were left "
+				"the application is a command and sees the host's files: mounts were left "
 				"out");
 	snprintf(path, sizeof(path), "/jobs/%u/log", e->number);
 	json_kstr(j, "log", path);

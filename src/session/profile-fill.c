@@ -3,7 +3,7 @@
 #include "model/dimensions.h"
 #include "model/rows.h"
 #include "model/run-model.h"
-#include "session/profile-private.h"
+#include "session/profile.h"
 
 #include <errno.h>
 #include <math.h>
@@ -56,7 +56,7 @@ double session_add(struct session_profile *p, const char *name, const char *labe
 static struct session_value *per_second(struct session_profile *p, const char *metric)
 {
 	struct session_value *v = value_make(p, "metric_per_second", "metric", metric,
-			"What a counter or a rate grew by a second after the warm-up");
+			"Increase of a counter or rate per second after the warm-up");
 
 	if (v && v->rate_repeat != p->repeat_count) {
 		v->rate = (struct live_rate){ 0 };
@@ -68,7 +68,8 @@ static struct session_value *per_second(struct session_profile *p, const char *m
 static void take_histogram(struct session_profile *p, const char *name, const struct sonde_histogram *h)
 {
 	double sum = session_add(p, "metric_sum", "metric", name, "Sum of a histogram", live_real(h->sum));
-	double count = session_add(p, "metric_count", "metric", name, "Values of a histogram", (double)h->count);
+	double count = session_add(p, "metric_count", "metric", name, "Number of values of a histogram",
+			(double)h->count);
 
 	session_put(p, "metric_mean", "metric", name, "Mean of a histogram", count > 0 ? sum / count : NAN);
 }
@@ -98,7 +99,7 @@ void session_profile_take_board(struct session_profile *p, struct live_board *bo
 
 		if (!m)
 			continue;
-		session_add(p, "metric_rejected", "metric", m->name, "Updates that were no finite numbers",
+		session_add(p, "metric_rejected", "metric", m->name, "Rejected updates (not finite)",
 				(double)m->rejected);
 		if (counts(m))
 			take_counter(p, m, clock);
@@ -133,10 +134,10 @@ static void take_usage(struct session_profile *p, const struct model_run *run, d
 {
 	double cpu = (number(run, "usage.user_ns") + number(run, "usage.system_ns")) / 1e9;
 
-	session_put(p, "wall_seconds", "", "", "Time from start to end", wall);
-	session_put(p, "cpu_seconds", "", "", "Processor time of all its processes", cpu);
-	session_put(p, "cpus", "", "", "Processors that it kept busy on average", wall > 0 ? cpu / wall : NAN);
-	session_put(p, "max_rss_bytes", "", "", "Most memory that a process of it had at once",
+	session_put(p, "wall_seconds", "", "", "Elapsed time", wall);
+	session_put(p, "cpu_seconds", "", "", "CPU time of all processes", cpu);
+	session_put(p, "cpus", "", "", "CPUs used on average", wall > 0 ? cpu / wall : NAN);
+	session_put(p, "max_rss_bytes", "", "", "Peak resident memory of a process",
 			number(run, "usage.max_rss_bytes"));
 }
 
@@ -202,7 +203,7 @@ static int tally_span(struct tallies *t, const void *row)
 static void put_step(struct session_profile *p, const char *step, const struct tally *one)
 {
 	session_put(p, "steps", "step", step, "Steps announced after the warm-up", (double)one->count);
-	session_put(p, "steps_per_second", "step", step, "Steps a second after the warm-up",
+	session_put(p, "steps_per_second", "step", step, "Steps per second after the warm-up",
 			one->last_ns > one->first_ns
 					? (double)(one->count - 1) * 1e9 / (double)(one->last_ns - one->first_ns)
 					: NAN);
@@ -210,10 +211,11 @@ static void put_step(struct session_profile *p, const char *step, const struct t
 
 static void put_phase(struct session_profile *p, const char *phase, const struct tally *one)
 {
-	session_put(p, "phase_count", "phase", phase,
-			"Times that a phase (a span of that name) began after the warm-up", (double)one->count);
-	session_put(p, "phase_seconds", "phase", phase, "Time spent in it, of all threads", (double)one->dur_ns / 1e9);
-	session_put(p, "phase_mean_seconds", "phase", phase, "Time that it took on average",
+	session_put(p, "phase_count", "phase", phase, "Number of spans of the phase after the warm-up",
+			(double)one->count);
+	session_put(p, "phase_seconds", "phase", phase, "Time in the phase, summed over threads",
+			(double)one->dur_ns / 1e9);
+	session_put(p, "phase_mean_seconds", "phase", phase, "Mean duration of the phase",
 			(double)one->dur_ns / 1e9 / (double)one->count);
 }
 
@@ -238,7 +240,7 @@ static int tally_rows(struct tallies *t, const struct source *s, struct model_ru
 
 	while (rc == 0 && (rc = model_rows_next(rows, &row, err)) == 0 && row)
 		if (s->tally(t, row) < 0)
-			rc = err_sys(err, ENOMEM, "cannot count what the run holds");
+			rc = err_sys(err, ENOMEM, "cannot summarize the run");
 	model_rows_free(rows);
 	return rc;
 }

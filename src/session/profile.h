@@ -96,4 +96,13 @@ double session_metric(const struct session_profile *p, const char *name);
 void session_write_html(struct buf *out, const struct session_profile *p);
 void session_write_csv(struct buf *out, const struct session_profile *p);
 
+/* Private: functions that add values to a profile. */
+
+/* Sets the value of the last repeat; creates it if needed. All strings except `of` must outlive the profile. */
+void session_put(struct session_profile *p, const char *name, const char *label, const char *of, const char *help,
+		double value);
+/* Adds to the value of the last repeat; returns the sum. */
+double session_add(struct session_profile *p, const char *name, const char *label, const char *of, const char *help,
+		double value);
+
 #endif

@@ -84,7 +84,7 @@ static void add_dumps(struct buf *out, const struct session_profile *p)
 		buf_addf(out, ": %s, files %llu, rows %llu", d->kind, (unsigned long long)d->files,
 				(unsigned long long)d->rows);
 		if (*d->reason) {
-			buf_adds(out, "; <span class=bad>not all was read: ");
+			buf_adds(out, "; <span class=bad>incomplete: ");
 			buf_add_html(out, d->reason);
 			buf_adds(out, "</span>");
 		}

@@ -1,5 +1,5 @@
 /* Companions, tools and probes of session files. */
-#include "session/spec-private.h"
+#include "session/spec.h"
 
 #include "base/shell-words.h"
 #include "probe/probe.h"
@@ -19,7 +19,7 @@ static int take_ready(struct config_reader *r, yaml_node_t *map, void *into)
 	int rc = config_take_map(r, map, keys, "ready", into);
 
 	return rc == 0 && ((struct companion_spec *)into)->port > 65535
-			? config_error(r, map, "'port' is at most 65535")
+			? config_error(r, map, "'port' must be at most 65535")
 			: rc;
 }
 
@@ -82,7 +82,7 @@ static int take_known_tool(struct config_reader *r, const yaml_node_t *item, str
 		return 0;
 	}
 	config_error(r, item,
-			"'%s' is no tool that is known by its name alone: give its 'command', or what is put 'around' "
+			"unknown tool '%s': set its 'command', or 'around' to wrap "
 			"the application",
 			config_text(item));
 	nearest = words_nearest(config_text(item), names);
@@ -103,10 +103,11 @@ static int take_tool(struct config_reader *r, yaml_node_t *item, struct companio
 	int rc = config_text(item) ? take_known_tool(r, item, to) : config_take_map(r, item, keys, "a tool", to);
 
 	if (rc == 0 && has_words(to->command) == has_words(to->tool_wrap))
-		return config_error(r, item, "a tool needs either a 'command' or what is put 'around' the application");
+		return config_error(r, item, "a tool needs either 'command' or 'around'");
 	for (const char **env = to->env; rc == 0 && env && *env; env++)
 		if (!strchr(*env, '='))
-			rc = config_error(r, item, "'env' of a tool is a list of NAME=value, not '%s'", *env);
+			rc = config_error(r, item, "invalid variable '%s' in 'env' of a tool (expected NAME=value)",
+					*env);
 	return rc;
 }
 
@@ -118,8 +119,9 @@ static int parse_companion(struct config_reader *r, yaml_node_t *list, const cha
 	if (list->type != YAML_SEQUENCE_NODE)
 		return config_error(r, list, "'%s' must be a list", what);
 	for (size_t i = 0; (item = config_item(r, list, i)); i++) {
-		int rc = i < COMPANIONS_MAX ? take(r, item, &all[i])
-					    : config_error(r, item, "there are at most %d %s", COMPANIONS_MAX, what);
+		int rc = i < COMPANIONS_MAX
+				? take(r, item, &all[i])
+				: config_error(r, item, "too many %2$s (maximum %1$d)", COMPANIONS_MAX, what);
 
 		if (rc < 0)
 			return rc;
@@ -167,14 +169,14 @@ int spec_take_probes(struct config_reader *r, yaml_node_t *list, void *into)
 		const char *word = config_text(item) ? probe_word(config_text(item)) : NULL, *nearest;
 
 		if (!word) {
-			config_error(r, item, "there is no probe '%s'", config_text(item) ? config_text(item) : "?");
+			config_error(r, item, "unknown probe '%s'", config_text(item) ? config_text(item) : "?");
 			nearest = config_text(item) ? words_nearest(config_text(item), probe_words) : NULL;
 			if (nearest)
 				err_hint(r->err, "did you mean '%s'?", nearest);
 			return -EINVAL;
 		}
 		if (n == SESSION_PROBES_MAX)
-			return config_error(r, item, "there are at most %d probes", SESSION_PROBES_MAX);
+			return config_error(r, item, "too many probes (maximum %d)", SESSION_PROBES_MAX);
 		s->probes[n++] = word;
 	}
 	return 0;

@@ -1,7 +1,6 @@
 #include "session/spec.h"
 
 #include "base/sha256.h"
-#include "session/spec-private.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,12 +21,12 @@ static int each_pair(struct config_reader *r, yaml_node_t *map, const char *what
 	int rc = 0;
 
 	if (map->type != YAML_MAPPING_NODE)
-		return config_error(r, map, "'%s' must be names with values (name: value)", what);
+		return config_error(r, map, "'%s' must be a mapping (name: value)", what);
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top && rc == 0; p++) {
 		yaml_node_t *key = yaml_document_get_node(r->document, p->key);
 
 		if (!config_text(key) || !*config_text(key))
-			return config_error(r, key, "a name of '%s' must be a text", what);
+			return config_error(r, key, "a name in '%s' must be a string", what);
 		rc = take(r, key, yaml_document_get_node(r->document, p->value), into);
 	}
 	return rc;
@@ -39,9 +38,9 @@ static int take_variable(struct config_reader *r, yaml_node_t *key, yaml_node_t 
 	const char *name = config_text(key), *text = config_text(value);
 
 	if (!text || strchr(name, '='))
-		return config_error(r, key, "the variable '%s' must be a name without '=' and a text", name);
+		return config_error(r, key, "invalid environment variable '%s' (expected NAME: value)", name);
 	if (s->env_count == SESSION_ENV_MAX)
-		return config_error(r, key, "'env' has at most %d variables", SESSION_ENV_MAX);
+		return config_error(r, key, "too many variables in 'env' (maximum %d)", SESSION_ENV_MAX);
 	s->env[s->env_count] = arena_printf(r->arena, "%s=%s", name, text);
 	return s->env[s->env_count++] ? 0 : nomem(r);
 }
@@ -58,9 +57,9 @@ static int take_knob(struct config_reader *r, yaml_node_t *key, yaml_node_t *val
 	struct session_knob *k = &s->knobs[s->knob_count];
 
 	if (!config_text(value))
-		return config_error(r, key, "the knob '%s' must be a number or a word", config_text(key));
+		return config_error(r, key, "knob '%s' must be a number or a string", config_text(key));
 	if (s->knob_count == SESSION_KNOBS_MAX)
-		return config_error(r, key, "there are at most %d knobs", SESSION_KNOBS_MAX);
+		return config_error(r, key, "too many knobs (maximum %d)", SESSION_KNOBS_MAX);
 	if (session_knobs_add(&check, config_text(key), config_text(value), r->err) < 0) {
 		err_prefix(r->err, "%s:%zu", r->path, config_line(key));
 		return -EINVAL;
@@ -153,7 +152,7 @@ static int take_dataset(struct config_reader *r, yaml_node_t *value, void *into)
 		return -EINVAL;
 	}
 	if (rc == 0 && d->sha256 && !is_digest(d->sha256))
-		return config_error(r, value, "'sha256' must be 64 digits 0-9, a-f");
+		return config_error(r, value, "'sha256' must be 64 hexadecimal digits");
 	return rc;
 }
 
@@ -165,7 +164,8 @@ static int parse_mount(struct config_reader *r, const yaml_node_t *item, struct 
 
 	if (!target || *source != '/' || target[1] != '/' ||
 			(mode && strcmp(mode, ":ro") != 0 && strcmp(mode, ":rw") != 0))
-		return config_error(r, item, "a mount is SOURCE:TARGET or SOURCE:TARGET:ro, with absolute paths");
+		return config_error(r, item,
+				"invalid mount (expected SOURCE:TARGET or SOURCE:TARGET:ro, with absolute paths)");
 	*target++ = '\0';
 	if (mode)
 		*mode++ = '\0';
@@ -199,7 +199,7 @@ static int take_mount(struct config_reader *r, yaml_node_t *item, struct session
 	int rc;
 
 	if (s->mount_count == SESSION_MOUNTS_MAX)
-		return config_error(r, item, "there are at most %d mounts", SESSION_MOUNTS_MAX);
+		return config_error(r, item, "too many mounts (maximum %d)", SESSION_MOUNTS_MAX);
 	rc = config_text(item) ? parse_mount(r, item, &s->mounts[s->mount_count])
 			       : parse_confined(r, item, &s->mounts[s->mount_count]);
 	s->mount_count += rc == 0;
@@ -227,7 +227,8 @@ static int take_points(struct config_reader *r, yaml_node_t *list, void *into)
 		return config_error(r, list, "'values' must be a list");
 	for (size_t i = 0; (item = config_item(r, list, i)); i++) {
 		if (i == SESSION_SWEEP_MAX || !config_text(item))
-			return config_error(r, item, "a sweep has at most %d values, each a text", SESSION_SWEEP_MAX);
+			return config_error(r, item, "'values' of a sweep must be strings (maximum %d)",
+					SESSION_SWEEP_MAX);
 		s->texts[i] = arena_strdup(r->arena, config_text(item));
 		if (!s->texts[i])
 			return nomem(r);
@@ -276,7 +277,7 @@ static int take_sweep(struct config_reader *r, yaml_node_t *map, void *into)
 	if (rc == 0 && (!s->over || s->count < 2))
 		return config_error(r, map, "a sweep needs 'over' and at least two 'values'");
 	if (rc == 0 && !(s->tolerance >= 0 && s->tolerance < 1))
-		return config_error(r, map, "'tolerance' is from 0 to 1");
+		return config_error(r, map, "'tolerance' must be from 0 to 1");
 	return rc < 0 ? rc : take_values(r, map, s);
 }
 
@@ -297,7 +298,7 @@ static int take_outputs(struct config_reader *r, yaml_node_t *list, void *into)
 		while (k < SESSION_OUTPUTS && (!config_text(item) || strcmp(config_text(item), words[k]) != 0))
 			k++;
 		if (k == SESSION_OUTPUTS)
-			return config_error(r, item, "an output is json, openmetrics, csv or html");
+			return config_error(r, item, "unknown output (supported: json, openmetrics, csv, html)");
 		s->outputs[k] = true;
 	}
 	return 0;
@@ -315,7 +316,7 @@ static int take_threshold(struct config_reader *r, yaml_node_t *key, yaml_node_t
 	int rc;
 
 	if (s->threshold_count == SESSION_THRESHOLDS_MAX)
-		return config_error(r, key, "there are at most %d thresholds", SESSION_THRESHOLDS_MAX);
+		return config_error(r, key, "too many thresholds (maximum %d)", SESSION_THRESHOLDS_MAX);
 	*t = (struct session_threshold){ arena_strdup(r->arena, config_text(key)), -INFINITY, INFINITY };
 	rc = t->metric ? config_take_map(r, value, keys, "a threshold", t) : nomem(r);
 	if (rc == 0 && isinf(t->min) && isinf(t->max))
@@ -360,22 +361,22 @@ static int check(struct config_reader *r, const yaml_node_t *root, struct sessio
 	bool has_command = s->command && s->command[0];
 
 	if (s->image && s->root)
-		return config_error(r, root, "'image' and 'rootfs' do not go together");
+		return config_error(r, root, "'image' and 'rootfs' are mutually exclusive");
 	if (!has_command && !s->image)
 		return config_error(r, root, "a session needs a 'command' or an 'image'");
 	if (!has_command && !(s->args && s->args[0]))
-		return config_error(r, root, "the image needs a 'command', or 'args' for its own");
+		return config_error(r, root, "the image needs a 'command', or 'args' for its own command");
 	if (s->engine_args && !s->image)
-		return config_error(r, root, "'container_args' are of an 'image'");
+		return config_error(r, root, "'container_args' needs an 'image'");
 	if (s->mount_count && !s->image && !s->root)
-		return config_error(r, root, "'mounts' are of an 'image' or a 'rootfs'");
+		return config_error(r, root, "'mounts' needs an 'image' or a 'rootfs'");
 	for (size_t i = 0; i < s->tool_count; i++)
 		if (s->tools[i].tool_wrap && (s->image || s->root))
 			return config_error(r, root,
-					"the tool '%s' is put around the application: not in an 'image' or 'rootfs'",
+					"tool '%s' wraps the command and cannot be used with an 'image' or 'rootfs'",
 					s->tools[i].name);
 	if (s->repeats > SESSION_REPEATS_MAX)
-		return config_error(r, root, "'repeats' is at most %d", SESSION_REPEATS_MAX);
+		return config_error(r, root, "'repeats' must be at most %d", SESSION_REPEATS_MAX);
 	if (!s->name)
 		s->name = s->image ? s->image : s->command[0];
 	return 0;

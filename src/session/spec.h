@@ -7,14 +7,34 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "config/config.h"
 #include "launch/job.h"
 #include "session/companions.h"
 #include "session/dataset.h"
-#include "session/session-knobs.h"
+#include "sonde/shm.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define SESSION_KNOBS_MAX 16
+#define SESSION_KNOB_PREFIX "knob." /* of the name of a swept knob */
+
+struct session_knob {
+	const char *name, *text;
+};
+
+struct session_knobs {
+	struct sonde_knob_init wishes[SESSION_KNOBS_MAX];
+	size_t count;
+	uint32_t asked; /* one bit per knob */
+};
+
+/* A second value of the same name replaces the first. -E2BIG: too many. */
+int session_knobs_add(struct session_knobs *k, const char *name, const char *text, struct sonde_err *err);
+/* Records which of them are on the board of a process. */
+void session_knobs_poll(struct session_knobs *k, int dirfd, const char *board);
+int session_knobs_check(const struct session_knobs *k, struct sonde_err *err); /* -ENOENT: a knob was never requested */
 
 #define SESSION_REPEATS_MAX 100
 #define SESSION_THRESHOLDS_MAX 32
@@ -72,5 +92,12 @@ struct session_spec {
 
 /* The arena owns the strings of the spec. */
 int session_spec_load(struct session_spec *spec, const char *path, struct arena *arena, struct sonde_err *err);
+
+/* Private: between spec.c and spec-companions.c. For rows of a struct config_key; into is a struct session_spec. */
+
+/* For rows of a struct config_key; into is a struct session_spec. */
+int spec_take_companions(struct config_reader *r, yaml_node_t *list, void *into);
+int spec_take_tools(struct config_reader *r, yaml_node_t *list, void *into);
+int spec_take_probes(struct config_reader *r, yaml_node_t *list, void *into);
 
 #endif

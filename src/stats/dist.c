@@ -191,16 +191,6 @@ static bool is_df(double df)
 	return df > 0 && !isinf(df);
 }
 
-double stats_chi2_cdf(double x, double df)
-{
-	return is_df(df) && !isnan(x) ? gamma_tail(df / 2, x / 2, false) : NAN;
-}
-
-double stats_chi2_upper(double x, double df)
-{
-	return is_df(df) && !isnan(x) ? gamma_tail(df / 2, x / 2, true) : NAN;
-}
-
 /* A tail of a distribution on (0, 1) or (0, inf); `slope` is its density times the argument. */
 struct tail {
 	double a, b;

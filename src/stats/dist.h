@@ -1,9 +1,9 @@
 /*
  * dist: distribution functions and their inverses.
  *
- * Relative accuracy is better than 1e-10, in the tails too: `upper` functions return 1 - cdf without cancellation,
- * and an extreme quantile is computed from its small probability (t and normal are symmetric: -quantile(q) is the
- * upper one). Parameters out of range (df <= 0, p outside 0..1, NaN) give NaN. df may be fractional or infinite.
+ * Relative accuracy is better than 1e-10, in the tails too: an extreme quantile is computed from its small probability
+ * (t and normal are symmetric: -quantile(q) is the upper one). Parameters out of range (df <= 0, p outside 0..1, NaN)
+ * give NaN. df may be fractional or infinite.
  */
 #ifndef SONDE_STATS_DIST_H
 #define SONDE_STATS_DIST_H
@@ -17,8 +17,6 @@ double stats_normal_quantile(double p);
 double stats_t_cdf(double t, double df);
 double stats_t_quantile(double p, double df);
 
-double stats_chi2_cdf(double x, double df);
-double stats_chi2_upper(double x, double df);
 double stats_chi2_quantile(double p, double df);
 
 double stats_beta_cdf(double x, double a, double b); /* the regularised incomplete beta function */

@@ -3,15 +3,17 @@
  * request: with few runs it covers 74 to 89 % instead of 95 (BCa of 3 to 10); with 20 and more it covers 95 % if runs
  * are well-behaved, and 91 to 93 % if some are outliers (doc/adr/0006-duet-intervals.md, bench/duet-sim). Student's t
  * covers with outliers, but is six times as wide as ranks.
+ *
+ * The bootstrap is studentised: Hall, "Theoretical comparison of bootstrap confidence intervals" (Annals of Statistics
+ * 16(3), 1988); for runs Davison and Hinkley, "Bootstrap methods and their application" (1997), section 3.8.
  */
 #include "stats/effect.h"
 
-#include "stats/autocorrelation.h"
-#include "stats/bootstrap.h"
 #include "stats/dist.h"
-#include "stats/hodges-lehmann.h"
 #include "stats/ranks.h"
-#include "stats/sign.h"
+#include "stats/rng.h"
+#include "stats/series.h"
+#include "stats/summary.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,7 +22,8 @@
 /* Blocks of a single run: enough for Student's t, few enough to be long. */
 enum { BLOCKS_MIN = 4, BLOCKS_MAX = 20 };
 
-enum { DRAWS_MOST = 20000 }; /* of a bootstrap */
+/* Of a bootstrap: draws, and resampled locations of each run, which all draws share. */
+enum { DRAWS_MIN = 1999, DRAWS_MAX = 20000, POOL = 25 };
 
 /* The interval whose width gives the standard error, and the width in standard errors. */
 #define SE_LEVEL 0.8
@@ -35,7 +38,6 @@ struct comparison {
 	double *location;   /* one per run */
 	size_t *first;      /* first pair of each; one more entry */
 	size_t pairs, count;
-	double cut; /* of SE_LEVEL */
 };
 
 static double guarded_level(double level)
@@ -48,10 +50,8 @@ void stats_effect_plan(struct stats_sequential *plan, double level, size_t n_max
 	stats_sequential_init(plan, STATS_POWER, 1 - (1 - level) * STATS_LOOKS_GUARD, n_max, 2);
 }
 
-double stats_run_location(double *x, double *weight, size_t n, enum stats_location location)
+double stats_run_location(double *x, double *weight, size_t n)
 {
-	if (location == STATS_MEAN)
-		return stats_weighted_mean(x, weight, n);
 	return weight ? stats_hl_weighted(x, weight, n) : stats_hl(x, n);
 }
 
@@ -77,7 +77,7 @@ static size_t take_pairs(struct comparison *c, size_t run)
 
 static double location_of(const struct comparison *c, size_t first, size_t n)
 {
-	return stats_run_location(c->x + first, c->runs->weight ? c->weight + first : NULL, n, c->how->location);
+	return stats_run_location(c->x + first, c->runs->weight ? c->weight + first : NULL, n);
 }
 
 static void locate_runs(struct comparison *c)
@@ -160,65 +160,121 @@ static bool by_signs(const struct comparison *c, struct stats_effect *out)
 	return true;
 }
 
-static double location_again(double *x, double *weight, size_t n, const void *context)
-{
-	const struct comparison *c = context;
+/* A sorted draw of the locations, and the number of averages that its interval of SE_LEVEL excludes at each side. */
+struct draw {
+	double *locations;
+	double cut;
+};
 
-	return stats_run_location(x, weight, n, c->how->location);
+/* Its standard error, from the width of an interval (Lehmann, "Nonparametric confidence intervals", 1963). */
+static double draw_se(const struct draw *d, size_t n)
+{
+	return stats_hl_width(d->locations, n, d->cut) / SE_WIDTHS;
 }
 
-static double hl_of(double *x, size_t n, const void *context)
+/*
+ * Returns POOL locations of each run, whose pairs are resampled with replacement: a resample is as good for one draw
+ * as for another, so all draws share them.
+ */
+static double *create_pool(struct comparison *c, struct arena *arena)
 {
-	return stats_hl(x, n);
-}
+	size_t longest = 1;
+	double *pool = arena_alloc(arena, c->count * POOL * sizeof(*pool)), *x, *weight;
+	struct stats_rng rng;
 
-/* From the width of an interval (Lehmann, "Nonparametric confidence intervals for a shift parameter", 1963). */
-static double hl_se(double *x, size_t n, const void *context)
-{
-	const struct comparison *c = context;
-
-	return stats_hl_width(x, n, c->cut) / SE_WIDTHS; /* hl_of has sorted them */
-}
-
-/* Returns the number of draws needed to resolve the tails, up to a limit. */
-static size_t draws_for(const struct comparison *c, double level)
-{
-	return c->how->draws ? c->how->draws : (size_t)fmin(fmax(1999, 20 / (1 - level)), DRAWS_MOST);
-}
-
-/* Copies the pairs and weights again: finding the locations has modified them. */
-static void take_again(struct comparison *c)
-{
+	for (size_t run = 0; run < c->count; run++)
+		if (c->first[run + 1] - c->first[run] > longest)
+			longest = c->first[run + 1] - c->first[run];
+	x = arena_alloc(arena, longest * sizeof(*x));
+	weight = arena_alloc(arena, longest * sizeof(*weight));
+	if (!pool || !x || !weight)
+		return NULL;
+	/* Finding the locations has sorted the pairs: copy them again. */
 	c->pairs = 0;
 	for (size_t run = 0; run < c->runs->count; run++)
 		c->pairs += take_pairs(c, run);
+	stats_rng_init(&rng, c->how->seed, 1);
+	for (size_t i = 0; i < c->count * POOL; i++) {
+		size_t run = i / POOL, first = c->first[run], n = c->first[run + 1] - first;
+
+		pool[i] = c->location[run];
+		if (n < 2)
+			continue;
+		for (size_t k = 0; k < n; k++) {
+			size_t at = first + (size_t)stats_rng_below(&rng, n);
+
+			x[k] = c->x[at];
+			weight[k] = c->weight[at];
+		}
+		pool[i] = stats_run_location(x, c->runs->weight ? weight : NULL, n);
+	}
+	return pool;
+}
+
+/* p of "the value is 0" for an estimate of t standard errors; by Student's t if no draw is that far off. */
+static double bootstrap_p(const double *draws, size_t count, double t, double df)
+{
+	double n = (double)count, above = 0, below = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		above += draws[i] >= t;
+		below += draws[i] <= t;
+	}
+	above = fmin(above, below);
+	return above > 0 ? fmin(1, 2 * (above + 1) / (n + 1)) : fmin(2 / (n + 1), 2 * stats_t_cdf(-fabs(t), df));
+}
+
+/* Sets the interval from the sorted draws; an end for which there are too few draws stays open. */
+static void set_ends(struct stats_interval *out, const double *draws, size_t count, double tail)
+{
+	double low = floor((double)(count + 1) * tail + 1e-9), high = ceil((double)(count + 1) * (1 - tail) - 1e-9);
+
+	if (high <= (double)count)
+		out->lo = out->estimate - draws[(size_t)high - 1] * out->se;
+	if (low >= 1)
+		out->hi = out->estimate - draws[(size_t)low - 1] * out->se;
 }
 
 static int by_hierarchy(struct comparison *c, struct arena *arena, struct stats_effect *out, struct sonde_err *err)
 {
-	struct stats_bootstrap how = { .kind = STATS_STUDENTISED,
-		.level = level_of(c),
-		.draws = draws_for(c, level_of(c)),
-		.seed = c->how->seed,
-		.statistic = hl_of,
-		.se = hl_se,
-		.of_run = location_again,
-		.context = c,
-		.widen = sqrt((double)c->count / ((double)c->count - 1)), /* otherwise 20 runs have 0.4 % more error */
-		.block = 1,
-		.p = c->how->look ? NULL : &out->p };
-	struct stats_runs runs = { .x = c->x,
-		.weight = c->runs->weight ? c->weight : NULL,
-		.first = c->first,
-		.count = c->count };
-	int rc;
+	double level = level_of(c), n = (double)c->count, *pool = create_pool(c, arena), *draws;
+	/* The tails have to be resolved. */
+	size_t wanted = c->how->draws ? c->how->draws : (size_t)fmin(fmax(DRAWS_MIN, 20 / (1 - level)), DRAWS_MAX);
+	struct draw d = { arena_alloc(arena, c->count * sizeof(double)),
+		stats_signed_rank_cut(c->count, (1 - SE_LEVEL) / 2) };
+	struct stats_interval *i = &out->log_ratio;
+	size_t count = 0;
+	struct stats_rng rng;
 
-	take_again(c);
-	c->cut = stats_signed_rank_cut(c->count, (1 - SE_LEVEL) / 2);
-	rc = stats_bootstrap_runs(&runs, &how, arena, &out->log_ratio, err);
-	out->log_ratio.method = c->how->look ? "Hodges-Lehmann, hierarchical bootstrap, repeated looks"
-					     : "Hodges-Lehmann, hierarchical bootstrap";
-	return rc;
+	draws = arena_alloc(arena, wanted * sizeof(*draws));
+	if (!pool || !d.locations || !draws)
+		return err_sys(err, ENOMEM, "cannot resample %zu runs", c->count);
+	memcpy(d.locations, c->location, c->count * sizeof(double));
+	*i = stats_interval_open(stats_hl(d.locations, c->count), c->count, level,
+			c->how->look ? "Hodges-Lehmann, hierarchical bootstrap, repeated looks"
+				     : "Hodges-Lehmann, hierarchical bootstrap");
+	i->se = draw_se(&d, c->count) * sqrt(n / (n - 1)); /* otherwise 20 runs have 0.4 % more error */
+	stats_rng_init(&rng, c->how->seed, 0);
+	for (size_t k = 0; k < wanted; k++) {
+		double value, se;
+
+		for (size_t run = 0; run < c->count; run++)
+			d.locations[run] = pool[stats_rng_below(&rng, c->count * POOL)];
+		value = stats_hl(d.locations, c->count);
+		se = draw_se(&d, c->count);
+		if (se > 0) /* a draw without spread says nothing about it */
+			draws[count++] = (value - i->estimate) / se;
+	}
+	stats_sort(draws, count);
+	if (i->se == 0 && count)
+		i->lo = i->hi = i->estimate;
+	else if (count)
+		set_ends(i, draws, count, (1 - level) / 2);
+	if (!c->how->look)
+		out->p = i->se == 0     ? i->estimate == 0
+				: count ? bootstrap_p(draws, count, i->estimate / i->se, n - 1)
+					: NAN;
+	return 0;
 }
 
 static size_t block_count(const double *x, size_t n)
@@ -257,7 +313,7 @@ static void by_blocks(struct comparison *c, struct stats_effect *out)
 static bool wants_hierarchy(const struct comparison *c)
 {
 	return c->how->method == STATS_HIERARCHICAL && c->count >= STATS_EFFECT_MANY &&
-			(1 - level_of(c)) * DRAWS_MOST >= 2;
+			(1 - level_of(c)) * DRAWS_MAX >= 2;
 }
 
 static bool wants_ranks(const struct comparison *c)

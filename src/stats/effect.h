@@ -26,7 +26,6 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "stats/interval.h"
-#include "stats/runs.h"
 #include "stats/sequential.h"
 
 #include <stdint.h>
@@ -35,12 +34,23 @@
 #define STATS_EFFECT_GUARD 0.88
 #define STATS_LOOKS_GUARD 0.84
 
+/*
+ * The input of every comparison. A run (one pair of processes) is the unit of replication: its pairs of iterations
+ * share memory layout, cores and neighbours, and are one observation, not many (Kalibera and Jones, "Rigorous
+ * benchmarking in reasonable time", ISMM 2013). All pointers are borrowed.
+ */
+struct stats_runs {
+	const double *x;      /* ln(tB / tA) of every pair, by run */
+	const double *weight; /* of every pair (overlap in time), or NULL: equal weights */
+	const size_t *first;  /* run r is x[first[r]] .. x[first[r + 1] - 1]; count + 1 entries, ascending */
+	size_t count;
+};
+
 enum {
 	STATS_EFFECT_RANKS = 10, /* minimum runs for ranks: with fewer, they cost more width than they save */
 	STATS_EFFECT_MANY = 20,  /* minimum runs for a bootstrap */
 };
 
-enum stats_location { STATS_HODGES_LEHMANN, STATS_MEAN };
 /*
  * SIGNS: the median, if there are enough runs, else ranks or Student's t; for runs that are near each other or far
  * off (sign.h). HIERARCHICAL: from STATS_EFFECT_MANY runs on the Hodges-Lehmann estimate with a bootstrap that draws
@@ -51,7 +61,6 @@ enum stats_effect_method { STATS_AUTO, STATS_STUDENT, STATS_RANKS, STATS_SIGNS, 
 
 struct stats_effect_options {
 	double level; /* nominal; 0: 0.95 */
-	enum stats_location location;
 	enum stats_effect_method method;
 	uint64_t seed;                       /* for a bootstrap */
 	size_t draws;                        /* of a bootstrap; 0: as its level needs */
@@ -91,6 +100,6 @@ struct stats_interval stats_effects_mean(const struct stats_effect *effects, siz
 void stats_effect_plan(struct stats_sequential *plan, double level, size_t n_max);
 
 /* The location of one run's pairs; reorders both arrays. weight may be NULL. */
-double stats_run_location(double *x, double *weight, size_t n, enum stats_location location);
+double stats_run_location(double *x, double *weight, size_t n);
 
 #endif

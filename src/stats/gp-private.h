@@ -1,6 +1,6 @@
 /*
- * gp-private: shared by the parts of the Gaussian process. gp-kernel.c has the covariances of all rows, gp-evidence.c
- * the evidence of parameters, gp-fit.c finds and samples them; gp.c conditions on them and predicts.
+ * gp-private: shared by the parts of the Gaussian process. gp-fit.c has the evidence of parameters, finds and samples
+ * them; gp.c has the covariances of all rows, conditions on them and predicts.
  */
 #ifndef SONDE_STATS_GP_PRIVATE_H
 #define SONDE_STATS_GP_PRIVATE_H

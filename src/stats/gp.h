@@ -101,8 +101,4 @@ void stats_gp_predict(const struct stats_gp *gp, const double *x, double *mean, 
 /* From now on variances are of the difference to the function at that row: common errors of both cancel. -ENOMEM. */
 int stats_gp_relate(struct stats_gp *gp, size_t row, struct arena *arena);
 
-/* The log of the parameters' posterior probability and its gradient (scales, variance, additive, noise); for tests. */
-double stats_gp_evidence(const struct stats_gp_data *data, const struct stats_gp_prior *prior,
-		const struct stats_gp_parameters *parameters, double *gradient, struct arena *arena);
-
 #endif

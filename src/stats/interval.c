@@ -72,16 +72,6 @@ struct stats_interval stats_mean_interval(const double *x, size_t n, double leve
 	return stats_moments_interval(&m, level);
 }
 
-struct stats_interval stats_paired_interval(const double *a, const double *b, size_t n, double level)
-{
-	struct stats_moments m;
-
-	stats_moments_init(&m);
-	for (size_t i = 0; i < n; i++)
-		stats_moments_add(&m, b[i] - a[i]);
-	return stats_moments_interval(&m, level);
-}
-
 /* If only one side has spread, the degrees of freedom are that side's; if neither has, they do not matter. */
 static double welch_df(double va, double vb, size_t na, size_t nb)
 {
@@ -111,18 +101,6 @@ double stats_log_ratio(double a, double b)
 	if (!(a > 0 && b > 0) || isinf(a) || isinf(b))
 		return NAN;
 	return log(b) - log(a);
-}
-
-struct stats_interval stats_ratio_interval(const double *a, const double *b, size_t n, double level)
-{
-	struct stats_interval log_ratio;
-	struct stats_moments m;
-
-	stats_moments_init(&m);
-	for (size_t i = 0; i < n; i++)
-		stats_moments_add(&m, stats_log_ratio(a[i], b[i]));
-	log_ratio = stats_moments_interval(&m, level);
-	return stats_interval_exp(&log_ratio);
 }
 
 double stats_interval_p(const struct stats_interval *i, double value)

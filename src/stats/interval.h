@@ -34,11 +34,8 @@ struct stats_interval stats_interval_t(double estimate, double se, double df, si
 /* Student's interval for the mean. */
 struct stats_interval stats_mean_interval(const double *x, size_t n, double level);
 struct stats_interval stats_moments_interval(const struct stats_moments *m, double level);
-/* mean(b) - mean(a): for pairs, and Welch's for independent samples with different variances. */
-struct stats_interval stats_paired_interval(const double *a, const double *b, size_t n, double level);
+/* mean(b) - mean(a) by Welch: of independent samples with different variances. */
 struct stats_interval stats_welch_interval(const struct stats_moments *a, const struct stats_moments *b, double level);
-/* Geometric mean of b[i] / a[i], a ratio; all values must be above 0. */
-struct stats_interval stats_ratio_interval(const double *a, const double *b, size_t n, double level);
 
 /* Two-sided p of "the true value is `value`"; NaN without a standard error. */
 double stats_interval_p(const struct stats_interval *i, double value);

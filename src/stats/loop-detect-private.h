@@ -1,7 +1,7 @@
 /*
- * loop-detect-private: shared by the loop detection. loop-detect-pieces.c groups equal n-grams (pieces) of the stream
- * and scores how evenly each is spaced; loop-detect-distance.c finds the distance of the loop; loop-detect.c counts
- * their votes; loop-detect-ends.c finds where the loop begins and ends.
+ * loop-detect-private: shared by the loop detection. loop-detect-ngrams.c groups equal n-grams (pieces) of the stream,
+ * scores how evenly each is spaced and finds the distance of the loop; loop-detect.c counts their votes, and finds
+ * where the loop begins and ends.
  */
 #ifndef SONDE_STATS_LOOP_DETECT_PRIVATE_H
 #define SONDE_STATS_LOOP_DETECT_PRIVATE_H

@@ -195,22 +195,3 @@ int stats_overlaps(const struct stats_span *a, size_t na, const struct stats_spa
 	*count = w.count;
 	return 0;
 }
-
-static double total_length(const struct stats_span *spans, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += (double)length_of(&spans[i]);
-	return sum;
-}
-
-double stats_overlap_share(const struct stats_overlap *pairs, size_t count, const struct stats_span *a, size_t na,
-		const struct stats_span *b, size_t nb)
-{
-	double all = total_length(a, na) + total_length(b, nb), shared = 0;
-
-	for (size_t i = 0; i < count; i++)
-		shared += 2 * (double)pairs[i].overlap_ns;
-	return all > 0 ? shared / all : NAN;
-}

@@ -35,8 +35,4 @@ struct stats_overlap {
 int stats_overlaps(const struct stats_span *a, size_t na, const struct stats_span *b, size_t nb, double min_rate,
 		struct arena *arena, struct stats_overlap **pairs, size_t *count, struct sonde_err *err);
 
-/* Twice the overlap of the pairs divided by the length of all spans; NaN if all are empty. */
-double stats_overlap_share(const struct stats_overlap *pairs, size_t count, const struct stats_span *a, size_t na,
-		const struct stats_span *b, size_t nb);
-
 #endif

@@ -1,9 +1,13 @@
 /*
- * Wilcoxon, "Individual comparisons by ranking methods" (Biometrics Bulletin 1(6), 1945); Mann and Whitney, "On a
- * test of whether one of two random variables is stochastically larger than the other" (Annals of Mathematical
- * Statistics 18(1), 1947). Interpolated cuts as in Hettmansperger and Sheather, "Confidence intervals based on
- * interpolated order statistics" (Statistics and Probability Letters 4(2), 1986). Counts are integers below 2^53:
- * exact.
+ * Hodges and Lehmann, "Estimates of location based on rank tests" (Annals of Mathematical Statistics 34(2), 1963).
+ * The k-th of the n(n+1)/2 averages is found without computing all of them: in the sorted sample one sweep counts
+ * those up to a given value (as in Johnson and Mizoguchi, SIAM J. Computing 7(2), 1978), and bisection finds the
+ * first value that reaches the count. Halves are added, so sums do not overflow.
+ *
+ * Wilcoxon, "Individual comparisons by ranking methods" (Biometrics Bulletin 1(6), 1945). Interpolated cuts as in
+ * Hettmansperger and Sheather, "Confidence intervals based on interpolated order statistics" (Statistics and
+ * Probability Letters 4(2), 1986). Counts are integers below 2^53: exact. Signs: Thompson, "On confidence ranges for
+ * the median" (Annals of Mathematical Statistics 7(3), 1936).
  */
 #include "stats/ranks.h"
 
@@ -11,12 +15,9 @@
 
 #include <math.h>
 
-enum {
-	SIGNED_RANK_WAYS = STATS_SIGNED_RANK_EXACT * (STATS_SIGNED_RANK_EXACT + 1) / 2 + 1,
-	MANN_WHITNEY_WAYS = STATS_MANN_WHITNEY_EXACT * STATS_MANN_WHITNEY_EXACT / 4 + 1,
-};
+enum { SIGNED_RANK_WAYS = STATS_SIGNED_RANK_EXACT * (STATS_SIGNED_RANK_EXACT + 1) / 2 + 1 };
 
-/* The largest W, and its variance; the mean of both statistics is half the largest. */
+/* The largest W, which is the number of averages; the mean is half of it. */
 static double signed_rank_top(size_t n)
 {
 	return (double)n * ((double)n + 1) / 2;
@@ -25,16 +26,6 @@ static double signed_rank_top(size_t n)
 static double signed_rank_variance(size_t n)
 {
 	return signed_rank_top(n) * (2 * (double)n + 1) / 12;
-}
-
-static double mann_whitney_top(size_t na, size_t nb)
-{
-	return (double)na * (double)nb;
-}
-
-static double mann_whitney_variance(size_t na, size_t nb)
-{
-	return mann_whitney_top(na, nb) * ((double)na + (double)nb + 1) / 12;
 }
 
 /* ways[w]: the number of the 2^n choices of signs for which the positive ranks sum to w. */
@@ -52,69 +43,16 @@ static void signed_rank_ways(double *ways, size_t n)
 	}
 }
 
-/* The same for U: the Gaussian binomial coefficient, a factor (1 - q^(nb+i)) / (1 - q^i) at a time. */
-static void mann_whitney_ways(double *ways, size_t na, size_t nb)
+double stats_signed_rank_cut(size_t n, double tail)
 {
-	size_t top = na * nb;
+	double ways[SIGNED_RANK_WAYS], top = signed_rank_top(n), all = 0, sum = 0;
 
-	for (size_t u = 0; u <= top; u++)
-		ways[u] = u == 0;
-	for (size_t i = 1; i <= na; i++) {
-		for (size_t u = top; u >= nb + i; u--)
-			ways[u] -= ways[u - nb - i];
-		for (size_t u = i; u <= top; u++)
-			ways[u] += ways[u - i];
-	}
-}
-
-static double share_up_to(const double *ways, size_t top, double limit)
-{
-	double sum = 0, all = 0;
-
-	for (size_t i = 0; i <= top; i++) {
-		sum += (double)i <= limit ? ways[i] : 0;
-		all += ways[i];
-	}
-	return sum / all;
-}
-
-/* With continuity correction. */
-static double normal_share(double value, double mean, double variance)
-{
-	return stats_normal_cdf((floor(value) + 0.5 - mean) / sqrt(variance));
-}
-
-double stats_signed_rank_cdf(double w, size_t n)
-{
-	double ways[SIGNED_RANK_WAYS], top = signed_rank_top(n);
-
-	if (isnan(w) || w < 0 || w >= top)
-		return isnan(w) ? NAN : w >= 0;
 	if (n > STATS_SIGNED_RANK_EXACT)
-		return normal_share(w, top / 2, signed_rank_variance(n));
+		return fmax(0, top / 2 + 0.5 + stats_normal_quantile(tail) * sqrt(signed_rank_variance(n)));
 	signed_rank_ways(ways, n);
-	return share_up_to(ways, (size_t)top, w);
-}
-
-double stats_mann_whitney_cdf(double u, size_t na, size_t nb)
-{
-	double ways[MANN_WHITNEY_WAYS], top = mann_whitney_top(na, nb);
-
-	if (isnan(u) || u < 0 || u >= top)
-		return isnan(u) ? NAN : u >= 0;
-	if (na + nb > STATS_MANN_WHITNEY_EXACT)
-		return normal_share(u, top / 2, mann_whitney_variance(na, nb));
-	mann_whitney_ways(ways, na, nb);
-	return share_up_to(ways, (size_t)top, u);
-}
-
-static double exact_cut(const double *ways, size_t top, double tail)
-{
-	double all = 0, sum = 0;
-
-	for (size_t i = 0; i <= top; i++)
+	for (size_t i = 0; i <= (size_t)top; i++)
 		all += ways[i];
-	for (size_t i = 0; i <= top; i++) {
+	for (size_t i = 0; i <= (size_t)top; i++) {
 		if (sum + ways[i] > all * tail)
 			return (double)i + (all * tail - sum) / ways[i];
 		sum += ways[i];
@@ -122,53 +60,273 @@ static double exact_cut(const double *ways, size_t top, double tail)
 	return 0;
 }
 
-/* The inverse of exact_cut. */
-static double exact_tail(const double *ways, size_t top, double cut)
+double stats_signed_rank_tail(size_t n, double cut)
 {
+	double ways[SIGNED_RANK_WAYS], top = signed_rank_top(n), all = 0, sum = 0;
 	size_t whole = (size_t)fmax(cut, 1);
-	double all = 0, sum = 0;
 
-	for (size_t i = 0; i <= top; i++) {
+	if (n > STATS_SIGNED_RANK_EXACT)
+		return stats_normal_cdf((fmax(cut, 1) - top / 2 - 0.5) / sqrt(signed_rank_variance(n)));
+	signed_rank_ways(ways, n);
+	for (size_t i = 0; i <= (size_t)top; i++) {
 		all += ways[i];
 		if (i < whole)
 			sum += ways[i];
 	}
-	if (whole <= top)
+	if (whole <= (size_t)top)
 		sum += ways[whole] * fmax(0, cut - (double)whole);
 	return sum / all;
 }
 
-static double normal_cut(double top, double variance, double tail)
+/* Input of a sweep: a sorted sample and the number of averages, or their weight, to reach. */
+struct sweep {
+	const double *x;
+	const double *through; /* weights, of mean 1, summed; NULL: all 1 */
+	size_t n;
+	double wanted;
+	bool is_beyond; /* more than wanted, not equal */
+};
+
+/*
+ * Do the averages up to v reach the number? Paired with itself a value of weight w counts w(w+1)/2, as w values would.
+ */
+static bool reaches(const void *context, double v)
 {
-	return fmax(0, top / 2 + 0.5 + stats_normal_quantile(tail) * sqrt(variance));
+	const struct sweep *s = context;
+	const double *x = s->x, *through = s->through;
+	double count = 0, before = 0;
+	size_t end = s->n;
+
+	for (size_t i = 0; i < s->n; i++) {
+		while (end > i && x[i] / 2 + x[end - 1] / 2 > v)
+			end--;
+		if (end <= i)
+			break;
+		if (through) {
+			double w = through[i] - before;
+
+			count += w * (through[end - 1] - through[i]) + w * (w + 1) / 2;
+			before = through[i];
+		} else {
+			count += (double)(end - i);
+		}
+	}
+	return s->is_beyond ? count > s->wanted : count >= s->wanted;
 }
 
-double stats_signed_rank_cut(size_t n, double tail)
+/* Returns the smallest average above v; v must not be the largest. */
+static double next_average(const struct sweep *s, double v)
 {
-	double ways[SIGNED_RANK_WAYS];
+	const double *x = s->x;
+	double least = x[s->n - 1];
+	size_t end = s->n;
 
-	if (n > STATS_SIGNED_RANK_EXACT)
-		return normal_cut(signed_rank_top(n), signed_rank_variance(n), tail);
-	signed_rank_ways(ways, n);
-	return exact_cut(ways, n * (n + 1) / 2, tail);
+	for (size_t i = 0; i < s->n; i++) {
+		while (end > i && x[i] / 2 + x[end - 1] / 2 > v)
+			end--;
+		if (end < s->n)
+			least = fmin(least, x[i] / 2 + x[end > i ? end : i] / 2);
+	}
+	return least;
 }
 
-double stats_mann_whitney_cut(size_t na, size_t nb, double tail)
+/*
+ * Returns the first average that reaches the number: bisects the range a few times, then steps from average to average;
+ * if that takes long (ties, huge ranges), bisects the doubles.
+ */
+static double first_average(const struct sweep *s)
 {
-	double ways[MANN_WHITNEY_WAYS];
+	enum { STEPS = 8 };
+	double lo = s->x[0], hi = s->x[s->n - 1];
 
-	if (na + nb > STATS_MANN_WHITNEY_EXACT)
-		return normal_cut(mann_whitney_top(na, nb), mann_whitney_variance(na, nb), tail);
-	mann_whitney_ways(ways, na, nb);
-	return exact_cut(ways, na * nb, tail);
+	if (reaches(s, lo))
+		return lo;
+	for (int left = 2 * ilogb((double)s->n) + 1; left > 0; left--) {
+		double v = lo / 2 + hi / 2;
+
+		if (reaches(s, v))
+			hi = v;
+		else
+			lo = v;
+	}
+	for (int i = 0; i < STEPS; i++) {
+		double v = next_average(s, lo);
+
+		if (reaches(s, v))
+			return v;
+		lo = v;
+	}
+	return stats_first_value(lo, hi, reaches, s);
 }
 
-double stats_signed_rank_tail(size_t n, double cut)
+/* The middle of `low` and, unless the sweep already reaches its number there, the next average. */
+static double middle(const struct sweep *s, double low)
 {
-	double ways[SIGNED_RANK_WAYS];
+	double high = reaches(s, low) ? low : next_average(s, low);
 
-	if (n > STATS_SIGNED_RANK_EXACT)
-		return stats_normal_cdf((fmax(cut, 1) - signed_rank_top(n) / 2 - 0.5) / sqrt(signed_rank_variance(n)));
-	signed_rank_ways(ways, n);
-	return exact_tail(ways, n * (n + 1) / 2, cut);
+	return low == high ? low : low / 2 + high / 2;
+}
+
+double stats_hl(double *x, size_t n)
+{
+	double count = signed_rank_top(n), low;
+	struct sweep s = { .x = x, .n = n, .wanted = ceil(count / 2) };
+
+	stats_sort(x, n);
+	if (!n || isnan(x[n - 1]))
+		return NAN;
+	low = first_average(&s);
+	s.wanted = floor(count / 2) + 1;
+	return middle(&s, low);
+}
+
+#define ROUNDING 1e-12
+
+double stats_hl_weighted(double *x, double *weight, size_t n)
+{
+	struct sweep s = { .x = x, .n = n, .through = weight };
+	double low, half, mean, sum = 0;
+
+	stats_sort_with(x, weight, n);
+	if (!n || isnan(x[n - 1]))
+		return NAN;
+	for (size_t i = 0; i < n; i++)
+		if (!(weight[i] > 0) || isinf(weight[i]))
+			return NAN;
+	mean = stats_weighted_mean(weight, NULL, n);
+	for (size_t i = 0; i < n; i++)
+		weight[i] = sum += weight[i] / mean;
+	half = sum * (sum + 1) / 4;
+	/* Rounded halves are equal: otherwise the mirror image of x would have another median. */
+	s.wanted = half * (1 - ROUNDING);
+	low = first_average(&s);
+	s.wanted = half * (1 + ROUNDING);
+	s.is_beyond = true;
+	return middle(&s, low);
+}
+
+/* Interpolates between the average of rank k and the next. */
+static double between_ranks(struct sweep *s, double k, double part)
+{
+	double value, next;
+
+	s->wanted = k;
+	value = first_average(s);
+	s->wanted = k + 1;
+	next = reaches(s, value) ? value : next_average(s, value);
+	return next == value ? value : value * (1 - part) + next * part;
+}
+
+/* Sets the ends of an interval that excludes `cut` averages at each side; leaves it open if there are too few. */
+static void set_ends(struct stats_interval *out, const double *x, size_t n, double cut)
+{
+	struct sweep s = { .x = x, .n = n };
+	double whole = floor(cut), part = cut - whole, count = signed_rank_top(n);
+
+	if (cut < 1 || whole >= count)
+		return;
+	out->lo = between_ranks(&s, whole, part);
+	out->hi = between_ranks(&s, count - whole, 1 - part);
+}
+
+struct stats_interval stats_hl_interval(double *x, size_t n, double level)
+{
+	struct stats_interval out = stats_interval_open(stats_hl(x, n), n, level, "Hodges-Lehmann, signed rank");
+
+	if (!isnan(out.estimate))
+		set_ends(&out, x, n, stats_signed_rank_cut(n, (1 - level) / 2));
+	return out;
+}
+
+double stats_hl_width(const double *x, size_t n, double cut)
+{
+	struct stats_interval out = stats_interval_open(NAN, n, 0, NULL);
+
+	if (n && !isnan(x[n - 1]))
+		set_ends(&out, x, n, cut);
+	return out.hi - out.lo;
+}
+
+/* Returns the number of averages up to v, plus the fraction of the way to the next one. */
+static double cut_at(const double *x, size_t n, double v)
+{
+	double count = 0, below = -INFINITY, above = INFINITY;
+	size_t end = n;
+
+	for (size_t i = 0; i < n; i++) {
+		while (end > i && x[i] / 2 + x[end - 1] / 2 > v)
+			end--;
+		if (end < n)
+			above = fmin(above, x[i] / 2 + x[end > i ? end : i] / 2);
+		if (end <= i)
+			break;
+		below = fmax(below, x[i] / 2 + x[end - 1] / 2);
+		count += (double)(end - i);
+	}
+	return isfinite(below) && isfinite(above) ? count + (v - below) / (above - below) : count;
+}
+
+static void turn_signs(double *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = -x[i];
+	stats_sort(x, n);
+}
+
+double stats_hl_p(double *x, size_t n, double value)
+{
+	double estimate = stats_hl(x, n), cut;
+
+	if (isnan(estimate) || !isfinite(value))
+		return NAN;
+	if (estimate == value)
+		return 1;
+	/* The tail below the value; of one above the estimate that of the mirror image. */
+	if (estimate < value)
+		turn_signs(x, n);
+	cut = cut_at(x, n, estimate < value ? -value : value);
+	if (estimate < value)
+		turn_signs(x, n);
+	return fmin(1, 2 * stats_signed_rank_tail(n, cut));
+}
+
+/* The probability of k heads in n tosses. */
+static double heads(size_t k, size_t n)
+{
+	double m = (double)n, i = (double)k;
+
+	return exp(lgamma(m + 1) - lgamma(i + 1) - lgamma(m - i + 1) - m * M_LN2);
+}
+
+struct stats_interval stats_median_interval(double *x, size_t n, double level)
+{
+	struct stats_interval out;
+	double tail = 0;
+	size_t cut = 0; /* values that may be excluded at either end */
+
+	stats_sort(x, n);
+	out = stats_interval_open(n ? (x[(n - 1) / 2] + x[n / 2]) / 2 : NAN, n, level, "median, sign test");
+	while (2 * cut + 1 < n && (tail += heads(cut, n)) <= (1 - level) / 2)
+		cut++;
+	if (cut) {
+		out.lo = x[cut - 1];
+		out.hi = x[n - cut];
+	}
+	return out;
+}
+
+double stats_sign_p(const double *x, size_t n, double m)
+{
+	size_t above = 0, below = 0;
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		above += x[i] > m;
+		below += x[i] < m;
+	}
+	if (!(above + below))
+		return NAN;
+	for (size_t i = 0; i <= (above < below ? above : below); i++)
+		sum += heads(i, above + below);
+	return fmin(1, 2 * sum);
 }

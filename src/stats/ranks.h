@@ -1,27 +1,51 @@
 /*
- * ranks: the distributions of Wilcoxon's signed-rank statistic W (the sum of the positive values' ranks among n) and
- * of Mann and Whitney's U, under "no effect".
+ * ranks: location by ranks and by signs, with intervals that need no normal data.
  *
- * A `cut` is how many of the ordered averages or differences a rank interval excludes at each end for a given tail
- * probability: an integer, plus the fraction of the next one that the rest of the tail allows. Below 1 the sample is
- * too small for the tail. Assumes no ties; with ties slightly conservative.
+ * The Hodges-Lehmann estimate is the median of all averages of two values (Walsh averages), the value that a Wilcoxon
+ * signed-rank test accepts most readily; its breakdown point is 29 %. For pairs pass the differences. The interval
+ * inverts the test, exact for small samples and interpolated between adjacent ranks, so that the level is met and not
+ * exceeded; if the sample is too small for it (fewer than 6 for 95 %) it is open.
+ *
+ * The median with the interval of the sign test is many times narrower for values that are mostly close together and
+ * sometimes far off to either side, at most half of them: averages of a near and a far value, which ranks use, are far
+ * off too. For well-behaved values it is a quarter wider.
+ *
+ * All functions sort their arrays in place. O(n log n) time, no allocation.
  */
 #ifndef SONDE_STATS_RANKS_H
 #define SONDE_STATS_RANKS_H
 
+#include "stats/interval.h"
+
 #include <stddef.h>
 
-enum {
-	STATS_SIGNED_RANK_EXACT = 50,  /* maximum sample size for the exact distribution, else normal */
-	STATS_MANN_WHITNEY_EXACT = 50, /* the same for the sum of both sample sizes */
-};
+double stats_hl(double *x, size_t n);
+/* Weights each average by the product of its values' weights, which are above 0; only proportions matter. */
+double stats_hl_weighted(double *x, double *weight, size_t n);
 
-double stats_signed_rank_cdf(double w, size_t n); /* P(W <= w) */
+struct stats_interval stats_hl_interval(double *x, size_t n, double level);
+/* The width of the interval that excludes `cut` averages at each side (ranks.h); x must be sorted. */
+double stats_hl_width(const double *x, size_t n, double cut);
+
+/* One minus the level at which stats_hl_interval just reaches the value; at least the minimum for the sample size. */
+double stats_hl_p(double *x, size_t n, double value);
+
+/* Sorts x, which must not contain NaN. Open if the values are too few for the level: below 6 for 95 %. */
+struct stats_interval stats_median_interval(double *x, size_t n, double level);
+/* p of "the median is m", two-sided; values equal to m are excluded. NaN if no value is left. */
+double stats_sign_p(const double *x, size_t n, double m);
+
+/*
+ * Wilcoxon's signed-rank statistic W is the sum of the positive values' ranks among n. A `cut` is how many of the
+ * ordered averages a rank interval excludes at each end for a given tail probability: an integer, plus the fraction of
+ * the next one that the rest of the tail allows. Below 1 the sample is too small for the tail. Assumes no ties; with
+ * ties slightly conservative.
+ */
+
+enum { STATS_SIGNED_RANK_EXACT = 50 }; /* maximum sample size for the exact distribution, else normal */
+
 double stats_signed_rank_cut(size_t n, double tail);
 /* The tail of a cut; that of 1 for smaller cuts, the minimum possible. */
 double stats_signed_rank_tail(size_t n, double cut);
-
-double stats_mann_whitney_cdf(double u, size_t na, size_t nb); /* P(U <= u) */
-double stats_mann_whitney_cut(size_t na, size_t nb, double tail);
 
 #endif

@@ -2,16 +2,13 @@
  * sequential: interim analyses of data as it arrives, with controlled error.
  *
  * Checking an ordinary 95 % interval repeatedly, and stopping when it excludes "no change", finds a change where none
- * exists far more often than in 5 % of cases. Two remedies, both for independent observations (the locations of runs)
- * and exact for normal ones of unknown variance, however few:
+ * exists far more often than in 5 % of cases. The remedy, for independent observations (the locations of runs) and
+ * exact for normal ones of unknown variance, however few, is a *group-sequential plan*.
  *
- * A *group-sequential plan* spends the error alpha = 1 - level over the interim analyses. Analyses may be made at any
- * number of runs, up to n_max, and need not be fixed in advance; but the data must not decide when to analyse. With
- * n_max runs, or when the budget ends (stats_sequential_last), the rest is spent. The interval of each analysis is a
- * repeated interval: jointly they contain the truth with `level`, for any stopping rule.
- *
- * A *confidence sequence* (stats_sequence_interval) holds at every number of runs simultaneously, without plan or
- * limit; its intervals are wider.
+ * It spends the error alpha = 1 - level over the interim analyses. Analyses may be made at any number of runs, up to
+ * n_max, and need not be fixed in advance; but the data must not decide when to analyse. With n_max runs, or when the
+ * budget ends (stats_sequential_last), the rest is spent. The interval of each analysis is a repeated interval:
+ * jointly they contain the truth with `level`, for any stopping rule.
  */
 #ifndef SONDE_STATS_SEQUENTIAL_H
 #define SONDE_STATS_SEQUENTIAL_H
@@ -56,11 +53,5 @@ struct stats_interval stats_sequential_interval(const struct stats_sequential *s
 
 /* The part of alpha = 1 - level that may be spent at `fraction` of n_max. */
 double stats_spending_at(enum stats_spending spending, double level, double power, double fraction);
-
-/*
- * The interval at m->n observations of a sequence of intervals that jointly contain the mean with `level`. It is
- * narrowest near n_tuned observations (0: 12). The first few are open.
- */
-struct stats_interval stats_sequence_interval(const struct stats_moments *m, double level, size_t n_tuned);
 
 #endif

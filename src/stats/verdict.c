@@ -1,6 +1,8 @@
 /*
  * Equivalence by two one-sided tests: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15(6), 1987. Power
  * is the mean of the normal power over the distribution of the sample's standard deviation, by Simpson's rule.
+ * Several comparisons: Holm, "A simple sequentially rejective multiple test procedure" (Scandinavian Journal of
+ * Statistics 6(2), 1979).
  */
 #include "stats/verdict.h"
 
@@ -156,4 +158,20 @@ size_t stats_required_n(double sd, double effect, double level, double power, si
 size_t stats_required_n_equivalent(double sd, double margin, double level, double power, size_t n_max)
 {
 	return first_n(stats_equivalence_power, sd, margin, level, power, n_max);
+}
+
+void stats_holm(const double *p, size_t n, double *adjusted, double *scratch)
+{
+	size_t tests = 0;
+	double last = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		adjusted[i] = p[i];
+		scratch[i] = (double)i;
+		tests += !isnan(p[i]);
+	}
+	stats_sort_with(adjusted, scratch, n);
+	for (size_t i = 0; i < tests; i++)
+		adjusted[i] = last = fmin(1, fmax(last, adjusted[i] * (double)(tests - i)));
+	stats_sort_with(scratch, adjusted, n); /* restore the order */
 }

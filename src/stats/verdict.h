@@ -10,6 +10,8 @@
 
 #include "stats/interval.h"
 
+#include <stddef.h>
+
 enum stats_verdict {
 	STATS_INCONCLUSIVE, /* the interval contains a margin */
 	STATS_FASTER,       /* the interval is below -ln(margin) */
@@ -34,5 +36,11 @@ double stats_detectable_effect(size_t n, double sd, double level, double power);
 /* The smallest n (at least 2) with that power; 0 if n_max is not enough. */
 size_t stats_required_n(double sd, double effect, double level, double power, size_t n_max);
 size_t stats_required_n_equivalent(double sd, double margin, double level, double power, size_t n_max);
+
+/*
+ * Adjusts p values so that rejecting those at most alpha is wrong about any of them with probability at most alpha,
+ * whatever their dependence. NaN (no test) stays NaN and is not counted. scratch holds n values. adjusted may be p.
+ */
+void stats_holm(const double *p, size_t n, double *adjusted, double *scratch);
 
 #endif

@@ -168,9 +168,9 @@ void tracer_introduce(int argc, char **argv)
  * Switched on when everything is ready. After a failure it stays off, silently: the recorder reports that no process
  * appeared.
  */
-bool tracer_switch_on(const char *ring)
+bool tracer_switch_on(void)
 {
-	if (!tracer_open_control(ring) || !alive_map() || !fds_init())
+	if (!alive_map() || !fds_init())
 		return false;
 	int32_t tcb_tid = *(int32_t *)((char *)__builtin_thread_pointer() + 0x2d0);
 	tracer.has_tcb_tid = tcb_tid == (int32_t)sys0(SYS_gettid);

@@ -1,5 +1,6 @@
 #include "tracer/segment.h"
 
+#include "calls/calls-hash.h"
 #include "tracer/limits.h"
 
 #include <fcntl.h>
@@ -37,8 +38,7 @@ static bool budget_take(size_t bytes, uint32_t kind)
 	return false;
 }
 
-/* Exceeding RLIMIT_FSIZE raises SIGXFSZ, which kills the program. */
-static bool is_within_file_limit(size_t bytes)
+bool is_within_file_limit(size_t bytes)
 {
 	struct rlimit limit;
 	return !sys2(SYS_getrlimit, RLIMIT_FSIZE, &limit) && limit.rlim_cur >= bytes;
@@ -63,7 +63,7 @@ static void *segment_map(const char *path, size_t bytes)
 	return at;
 }
 
-static char *put_number(char *at, uint32_t n)
+char *put_number(char *at, uint32_t n)
 {
 	char digits[10];
 	unsigned count = 0;
@@ -90,6 +90,7 @@ static struct sonde_segment *segment_make(const char *what, uint32_t kind, uint3
 	}
 	s->version = SONDE_SHM_VERSION;
 	s->kind = kind;
+	s->calls_hash = CALLS_HASH;
 	s->process = tracer.process;
 	s->number = number;
 	s->pid = tracer.pid;

@@ -33,6 +33,11 @@ enum growth segments_grow(uint32_t chunks);
 /* Grow by the next increment; after a failure retry only occasionally. False if there is no room left. */
 bool segments_grow_now_and_then(void);
 
+/* For new files: exceeding RLIMIT_FSIZE raises SIGXFSZ, which kills the program. */
+bool is_within_file_limit(size_t bytes);
+/* Write the decimal digits and a NUL; returns their end. */
+char *put_number(char *at, uint32_t n);
+
 static inline uint64_t signals_block(void)
 {
 	uint64_t all = ~0ull, old = 0;

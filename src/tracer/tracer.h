@@ -119,11 +119,13 @@ void tracer_init(void);
 /* Start of the library, called by tracer_init: start.c is libsonde's. */
 void tracer_start(void);
 
-/* init.c, for tracer_start: use the ring in this directory, and write the record that identifies this process. */
-bool tracer_switch_on(const char *ring);
-void tracer_introduce(int argc, char **argv);
-/* Switch to another ring; on failure returns false and recording stops. */
+/*
+ * init.c, for tracer_start: use the ring in this directory (on failure false, and recording stops), start recording,
+ * and write the record that identifies this process.
+ */
 bool tracer_open_control(const char *ring);
+bool tracer_switch_on(void);
+void tracer_introduce(int argc, char **argv);
 
 /* Stop recording and reading the clock: the program is about to forbid it. */
 void tracer_stop(void);

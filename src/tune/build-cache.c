@@ -88,7 +88,7 @@ int tune_build_end(struct tune_run *r, struct sonde_err *err)
 	mark = mark_of(r);
 	describe(&text, r);
 	if (!mark || buf_error(&text) < 0)
-		return err_sys(err, ENOMEM, "cannot keep a build");
+		return err_sys(err, ENOMEM, "cannot cache a build");
 	return fs_replace_file(AT_FDCWD, mark, text.data, text.len, err);
 }
 
@@ -102,9 +102,9 @@ int tune_build_check(const struct tune_study *study, struct sonde_err *err)
 		snprintf(braces, sizeof(braces), "{%s}", p->name);
 		if (p->class == TUNE_REBUILD || !has_words(study->prepare, braces))
 			continue;
-		err_set(err, EINVAL, "%s:%zu: parameter '%s' goes into the build, but is not of class rebuild",
+		err_set(err, EINVAL, "%s:%zu: parameter '%s' is used by the build, but is not of class rebuild",
 				study->path, p->line, p->name);
-		err_hint(err, "give it 'class: rebuild': {build} is kept for all that are the same in these");
+		err_hint(err, "give it 'class: rebuild': {build} is shared by trials with the same values of these");
 		return -EINVAL;
 	}
 	return 0;

@@ -5,14 +5,13 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { JOURNAL_MAX = 256 << 20 };
 
 static const char schema[] =
 		"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;"
@@ -169,16 +168,15 @@ static void put_line(struct copy *c, json_t *line)
 static int copy_lines(struct copy *c, const char *journal, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int rc = fs_read_file(AT_FDCWD, journal, JOURNAL_MAX, &text, err);
-	const char *at = text.data, *end;
+	int rc = fs_read_file(AT_FDCWD, journal, JOURNAL_BYTES_MAX, &text, err);
+	size_t at = 0, size;
 
-	while (rc == 0 && (end = strchr(at, '\n'))) {
-		json_t *line = json_loadb(at, (size_t)(end - at), 0, NULL);
+	for (const char *line; rc == 0 && (line = journal_line(&text, &at, &size));) {
+		json_t *object = json_loadb(line, size, 0, NULL);
 
-		if (json_is_object(line))
-			put_line(c, line);
-		json_decref(line);
-		at = end + 1;
+		if (json_is_object(object))
+			put_line(c, object);
+		json_decref(object);
 	}
 	return rc;
 }

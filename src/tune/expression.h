@@ -1,12 +1,11 @@
 /*
- * expression: a constraint between parameters in a study file.
+ * expression: a constraint between parameters in a study file: config/expr.h over parameters.
  *
  *	threads * chunk <= 64 and (mode == fast or level < 10)
  *
- * `or`, `and`, `not` (also ||, &&, !), comparisons (<, <=, >, >=, ==, =, !=), + - * / and
- * parentheses; numbers, parameter names, and choice names, bare or quoted, compared with their
- * parameter. Choices of an ordinal parameter are ordered as listed; if all are numbers they count
- * as numbers. An expression with an inactive parameter holds.
+ * Operands are numbers, parameter names, and choice names, bare or quoted, compared with their parameter. Choices of
+ * an ordinal parameter are ordered as listed; if all are numbers they count as numbers. Comparisons are 0 or 1, and
+ * whatever is not 0 is true. A division by zero is 0. An expression with an inactive parameter holds.
  */
 #ifndef SONDE_TUNE_EXPRESSION_H
 #define SONDE_TUNE_EXPRESSION_H

@@ -3,7 +3,7 @@
  */
 #include "tune/importance.h"
 
-#include "stats/sobol.h"
+#include "stats/rng.h"
 #include "stats/summary.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ int tune_insight(const struct tune_optimizer *o, struct tune_insight *out, struc
 
 	memset(out, 0, sizeof(*out));
 	if (!cost || !m)
-		return err_sys(err, ENOMEM, "cannot look into the model");
+		return err_sys(err, ENOMEM, "cannot inspect the model");
 	for (size_t t = 0; t < o->count; t++)
 		cost[t] = o->trials[t].result.state == TUNE_DONE || o->trials[t].result.state == TUNE_CUT
 				? tune_cost(o, &o->trials[t], 0)

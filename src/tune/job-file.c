@@ -32,7 +32,7 @@ static int take_finish(struct config_reader *r, yaml_node_t *node, void *into)
 	int rule = name ? train_finish_find(name) : -1;
 
 	if (rule < 0)
-		return config_error(r, node, "'finish' is average, all, once or most");
+		return config_error(r, node, "'finish' must be average, all, once or most");
 	((struct train_plan *)into)->finish = (enum train_finish_rule)rule;
 	return 0;
 }
@@ -45,7 +45,7 @@ static int take_curve(struct config_reader *r, yaml_node_t *node, void *into)
 	plan->curve = name ? stats_curve_find(name) : NULL;
 	if (plan->curve || (name && strcmp(name, "ensemble") == 0))
 		return 0;
-	return config_error(r, node, "'curve' is ensemble, selftf, optimus, exponential or power");
+	return config_error(r, node, "'curve' must be ensemble, selftf, optimus, exponential or power");
 }
 
 static int take_method(struct config_reader *r, yaml_node_t *node, void *into)
@@ -54,7 +54,7 @@ static int take_method(struct config_reader *r, yaml_node_t *node, void *into)
 	struct train_plan *plan = into;
 
 	plan->study.method = name ? tune_method_find(name) : NULL;
-	return plan->study.method ? 0 : config_error(r, node, "'method' is gp, tpe, selftf, sobol or random");
+	return plan->study.method ? 0 : config_error(r, node, "'method' must be gp, tpe, selftf, sobol or random");
 }
 
 static int take_settings(struct config_reader *r, yaml_node_t *map, void *into)
@@ -62,7 +62,7 @@ static int take_settings(struct config_reader *r, yaml_node_t *map, void *into)
 	struct train_plan *plan = into;
 
 	if (map->type != YAML_MAPPING_NODE)
-		return config_error(r, map, "'settings' is names and values (name: value)");
+		return config_error(r, map, "'settings' must map names to values (name: value)");
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
 		yaml_node_t *name = yaml_document_get_node(r->document, p->key);
 		yaml_node_t *value = yaml_document_get_node(r->document, p->value);
@@ -70,9 +70,9 @@ static int take_settings(struct config_reader *r, yaml_node_t *map, void *into)
 		double number;
 
 		if (plan->setting_count == TRAIN_SETTINGS_MAX)
-			return config_error(r, name, "there may be %d settings", TRAIN_SETTINGS_MAX);
+			return config_error(r, name, "too many settings (maximum %d)", TRAIN_SETTINGS_MAX);
 		if (!config_text(name) || !config_text(value))
-			return config_error(r, name, "a setting is a name and a value");
+			return config_error(r, name, "a setting needs a name and a value");
 		s->name = arena_strdup(r->arena, config_text(name));
 		s->text = arena_strdup(r->arena, config_text(value));
 		s->is_number = config_number(value, &number) && isfinite(number);
@@ -122,11 +122,11 @@ static int take_document(struct config_reader *r, yaml_node_t *root)
 	if (!plan->study.space.count)
 		return config_error(r, root, "the job has no 'params'");
 	if (plan->window > TRAIN_WINDOW_MAX)
-		return config_error(r, root, "'window' is at most %d", TRAIN_WINDOW_MAX);
+		return config_error(r, root, "'window' must be at most %d", TRAIN_WINDOW_MAX);
 	if (!(plan->confidence >= 0))
-		return config_error(r, root, "'confidence' is 0 or more standard deviations");
+		return config_error(r, root, "'confidence' must be 0 or more standard deviations");
 	if (!(plan->moving_share >= 0))
-		return config_error(r, root, "'moving_share' is 0 or more");
+		return config_error(r, root, "'moving_share' must be 0 or more");
 	return r->context ? tune_take_constraints(r, r->context, &plan->study.space) : 0;
 }
 

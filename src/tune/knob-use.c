@@ -88,7 +88,7 @@ static void look_at_knobs(struct tune_run *r, int dirfd, const char *name)
 				continue;
 			r->knobs_asked |= (uint64_t)1 << i;
 			if (k.refused && !*r->why)
-				snprintf(r->why, sizeof(r->why), "the program's knob '%s' does not take that value",
+				snprintf(r->why, sizeof(r->why), "knob '%s' of the program does not accept this value",
 						wanted);
 		}
 	}

@@ -57,12 +57,12 @@ int tune_launcher_parse(struct tune_launcher *l, const char *text, struct arena 
 		return rc;
 	l->kind = words[0] ? find_kind(words[0]) : NULL;
 	if (!l->kind)
-		return err_set(err, EINVAL, "there is no launcher '%s': there is slurm", text);
+		return err_set(err, EINVAL, "unknown launcher '%s' (supported: slurm)", text);
 	l->options = words + 1;
 	while (l->options[count])
 		count++;
 	if (count > WORDS_MAX)
-		return err_set(err, E2BIG, "the launcher has more than %d words", WORDS_MAX);
+		return err_set(err, E2BIG, "too many launcher arguments (maximum %d)", WORDS_MAX);
 	rc = fs_prefix(&path, err);
 	buf_adds(&path, "/libexec/sonde/sonde-trial");
 	l->trial = arena_strdup(arena, path.data);

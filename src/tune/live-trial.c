@@ -78,7 +78,7 @@ static void measure(const struct tune_live *l, double *values, char *why)
 		values[k] = s->objectives[k].metric.source == TUNE_RATE ? tune_rate(&l->run, from)
 									: mean_of_steps(&l->run, from + 1);
 		if (!isfinite(values[k]))
-			snprintf(why, TUNE_WHY, "there was no value of '%s'", s->objectives[k].metric.name);
+			snprintf(why, TUNE_WHY, "no value for '%s'", s->objectives[k].metric.name);
 	}
 }
 
@@ -92,9 +92,9 @@ static int end(struct tune_live *l, const char *dir, char *why, struct sonde_err
 	l->is_running = false;
 	if (rc == 0 && (is_late || has_failed || l->starts >= STARTS_MAX))
 		snprintf(why, TUNE_WHY, "%s",
-				is_late                      ? "it did not make the steps of a window within its time"
+				is_late                      ? "too few steps within the window's time limit"
 						: has_failed ? l->run.why
-							     : "it ends before a window is full");
+							     : "it ended before the window was complete");
 	tune_run_release(&l->run);
 	if (rc < 0 || *why)
 		return rc < 0 ? rc : 1;
@@ -112,7 +112,7 @@ int tune_live_turn(struct tune_live *l, const char *dir, double *values, char *w
 	if (rc < 0)
 		return rc;
 	if (l->is_deaf) {
-		snprintf(why, TUNE_WHY, "the running program has asked for none of its knobs");
+		snprintf(why, TUNE_WHY, "the program has not read any of its knobs");
 		return 1;
 	}
 	look_at_knobs(l);

@@ -148,7 +148,7 @@ static int add_others(struct tune_model *m, const struct tune_optimizer *o, cons
 
 	for (m->other_count = 0; m->other_count < count; m->other_count++) {
 		if (stats_gp_sample(&q, &learnt, prior, SAMPLE_STEPS, rng, arena) < 0)
-			return err_sys(err, ENOMEM, "cannot make a model of the trials");
+			return err_sys(err, ENOMEM, "cannot fit the model");
 		if (stats_gp_condition(&m->others[m->other_count], &all, &q, arena, err) < 0)
 			break;
 	}
@@ -268,13 +268,13 @@ int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const s
 	int rc;
 
 	if (!scratch || make_room(m, o, arena) < 0)
-		return err_sys(err, ENOMEM, "cannot make a model of the trials");
+		return err_sys(err, ENOMEM, "cannot fit the model");
 	gather(m, o, how->cost);
 	if (m->n < 2)
-		return err_set(err, ENODATA, "there are too few trials for a model");
+		return err_set(err, ENODATA, "too few trials for a model");
 	m->shared = NULL;
 	if (thin(m, o->space->count, arena) < 0 || (how->has_pairs && tune_level_rows(m, o, how->cost, arena) < 0))
-		return err_sys(err, ENOMEM, "cannot make a model of the trials");
+		return err_sys(err, ENOMEM, "cannot fit the model");
 	m->warp = (struct tune_warp){ .sd = 1, .most = INFINITY };
 	if (m->shared)
 		tune_warp_log(&m->warp, m->y, m->n, scratch);
@@ -284,7 +284,7 @@ int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const s
 		m->y[i] = tune_warp(&m->warp, m->y[i]);
 	m->warm_start_count = 0;
 	if (how->has_earlier && o->options.warm_start_count && weigh_earlier(m, o, arena) < 0)
-		return err_sys(err, ENOMEM, "cannot make a model of the trials");
+		return err_sys(err, ENOMEM, "cannot fit the model");
 	stats_rng_init(&rng, o->options.seed, how->stream);
 	rc = fit(m, o, how->is_label, &prior, &rng, arena, err);
 	if (rc < 0)

@@ -46,10 +46,10 @@ static int grow(void *array, size_t count, size_t *cap, size_t max, size_t size,
 	if (count < *cap)
 		return 0;
 	if (count >= max)
-		return err_set(err, E2BIG, "the job has made more than %zu of its steps", max);
+		return err_set(err, E2BIG, "too many steps (maximum %zu)", max);
 	more = reallocarray(*(void **)array, wanted, size);
 	if (!more)
-		return err_sys(err, ENOMEM, "cannot go on watching the job");
+		return err_sys(err, ENOMEM, "cannot record another step");
 	*(void **)array = more;
 	*cap = wanted;
 	return 0;
@@ -62,7 +62,7 @@ static int begin(struct online_controller *c, const struct train_decision *d, bo
 	int rc = grow(&c->stints, c->stage_count, &c->stage_cap, TRAIN_STINTS_MAX, sizeof(struct online_stage *), err);
 
 	if (rc < 0 || !s)
-		return rc < 0 ? rc : err_sys(err, ENOMEM, "cannot begin a configuration");
+		return rc < 0 ? rc : err_sys(err, ENOMEM, "cannot start a configuration");
 	s->index = (unsigned)c->stage_count;
 	memcpy(s->point, d->point, sizeof(s->point));
 	s->reason = d->reason;
@@ -271,7 +271,7 @@ int online_controller_pin(struct online_controller *c, const char *name, const c
 	int rc;
 
 	if (!p)
-		return err_set(err, ENOENT, "the job has no parameter '%s'", name);
+		return err_set(err, ENOENT, "unknown parameter '%s'", name);
 	rc = tune_param_parse(p, text, &value, err);
 	if (rc < 0)
 		return rc;

@@ -12,11 +12,8 @@
 #include "base/json.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-
-enum { JOURNAL_MAX = 64 << 20 };
 
 void train_config_json(struct buf *out, const struct train_plan *plan, const double *point)
 {
@@ -53,13 +50,13 @@ void train_config_json(struct buf *out, const struct train_plan *plan, const dou
 	json_end(&j);
 }
 
-static void write_line(struct train_record *r, struct buf *out, size_t from)
+/* The text of `out` after `from` is a line. Training goes on if it cannot be written. */
+static void write_line(struct train_record *r, const struct buf *out, size_t from)
 {
-	if (r->journal) {
-		fwrite(out->data + from, 1, out->len - from, r->journal);
-		fputc('\n', r->journal);
-		fflush(r->journal);
-	}
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+
+	buf_add(&line, out->data + from, out->len - from);
+	(void)journal_append(&r->journal, &line, NULL);
 }
 
 static void begin_line(struct json *j, struct buf *out, const char *event, double time_s)
@@ -167,14 +164,12 @@ static void read_point(const struct tune_space *space, const json_t *params, dou
 }
 
 /* Replays one line of an earlier run: configurations and their results. */
-static int recall(struct online_controller *c, const json_t *line, bool *has_finished, struct sonde_err *err)
+static int recall(struct online_controller *c, const json_t *line, struct sonde_err *err)
 {
 	const char *event = json_string_value(json_object_get(line, "event"));
 	json_int_t index = json_integer_value(json_object_get(line, "index"));
 	double point[TUNE_PARAMS_MAX];
 
-	if (event && strcmp(event, "finish") == 0)
-		*has_finished = true;
 	if (event && strcmp(event, "config") == 0 && (size_t)index == c->stage_count) {
 		read_point(c->optimizer.space, json_object_get(line, "params"), point);
 		return online_controller_recall(c, point, err);
@@ -185,41 +180,25 @@ static int recall(struct online_controller *c, const json_t *line, bool *has_fin
 	return 0;
 }
 
-static int recall_all(struct online_controller *c, const char *text, bool *has_finished, struct sonde_err *err)
-{
-	int rc = 0;
-
-	for (const char *line = text, *end; rc == 0 && (end = strchr(line, '\n')); line = end + 1) {
-		json_t *root = json_loadb(line, (size_t)(end - line), 0, NULL);
-
-		rc = root ? recall(c, root, has_finished, err) : 0;
-		json_decref(root);
-	}
-	return rc;
-}
-
-/* Reads the journal at `path` if its job has not finished. */
-static int read_journal(struct train_record *r, const char *path, struct online_controller *c, struct sonde_err *err)
+/* Opens the journal, and replays it if its job has not finished; the journal of one that has is overwritten. */
+static int open_journal(struct train_record *r, const char *path, struct online_controller *c, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	bool has_finished = false;
-	int rc = fs_read_file(AT_FDCWD, path, JOURNAL_MAX, &text, err);
+	size_t at = 0, size;
+	int rc = journal_open(&r->journal, path, 0, 0644, &text, err);
 
-	if (rc == -ENOENT)
-		return 0;
-	if (rc == 0 && !strstr(text.data, "\"event\":\"finish\""))
-		rc = recall_all(c, text.data, &has_finished, err);
+	if (rc == 0 && strstr(text.data, "\"event\":\"finish\""))
+		return journal_clear(&r->journal, err);
+	for (const char *line; rc == 0 && (line = journal_line(&text, &at, &size));) {
+		json_t *object = json_loadb(line, size, 0, NULL);
+
+		rc = object ? recall(c, object, err) : 0;
+		json_decref(object);
+	}
 	r->is_resumed = rc == 0 && c->stage_count > 0;
-	return rc;
-}
-
-static FILE *open_file(const char *path, const char *mode, struct sonde_err *err)
-{
-	FILE *file = fopen(path, mode);
-
-	if (!file)
-		err_sys(err, errno, "cannot write '%s'", path);
-	return file;
+	if (rc)
+		return rc;
+	return r->is_resumed ? journal_trim(&r->journal, err) : journal_clear(&r->journal, err);
 }
 
 int train_record_open(struct train_record *r, const char *dir, const char *id, struct online_controller *c,
@@ -228,17 +207,16 @@ int train_record_open(struct train_record *r, const char *dir, const char *id, s
 	CLEANUP(buf_release) struct buf journal = BUF_INIT, iterations = BUF_INIT;
 	int rc = fs_mkdir_p(dir, 0700, err);
 
-	*r = (struct train_record){ .dir = dir, .id = id };
+	*r = (struct train_record){ .dir = dir, .id = id, .journal = JOURNAL_INIT };
 	buf_addf(&journal, "%s/journal.jsonl", dir);
 	buf_addf(&iterations, "%s/iteration_training_data.csv", dir);
 	if (rc == 0)
-		rc = read_journal(r, journal.data, c, err);
+		rc = open_journal(r, journal.data, c, err);
 	if (rc < 0)
 		return rc;
-	r->journal = open_file(journal.data, r->is_resumed ? "ae" : "we", err);
-	r->iterations = r->journal ? open_file(iterations.data, r->is_resumed ? "ae" : "we", err) : NULL;
+	r->iterations = fopen(iterations.data, r->is_resumed ? "ae" : "we");
 	if (!r->iterations)
-		return -EIO;
+		return err_sys(err, errno, "cannot open '%s'", iterations.data);
 	if (!r->is_resumed)
 		train_columns_head(r->iterations);
 	return 0;
@@ -246,9 +224,8 @@ int train_record_open(struct train_record *r, const char *dir, const char *id, s
 
 void train_record_release(struct train_record *r)
 {
-	if (r->journal)
-		fclose(r->journal);
+	journal_close(&r->journal);
 	if (r->iterations)
 		fclose(r->iterations);
-	r->journal = r->iterations = NULL;
+	r->iterations = NULL;
 }

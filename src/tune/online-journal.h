@@ -12,7 +12,7 @@
 #ifndef SONDE_TUNE_ONLINE_JOURNAL_H
 #define SONDE_TUNE_ONLINE_JOURNAL_H
 
-#include "base/buf.h"
+#include "base/journal.h"
 #include "tune/online-controller.h"
 #include "tune/online-protocol.h"
 
@@ -22,7 +22,8 @@ struct train_record {
 	const char *dir, *id;
 	bool is_resumed; /* an unfinished journal was found and replayed into the controller */
 	/* private */
-	FILE *journal, *iterations;
+	struct journal journal;
+	FILE *iterations;
 	double worker_s[TRAIN_WORKERS_MAX]; /* last report of each */
 	uint64_t worker_steps[TRAIN_WORKERS_MAX];
 };

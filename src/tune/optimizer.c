@@ -3,7 +3,7 @@
  */
 #include "tune/optimizer.h"
 
-#include "stats/sobol.h"
+#include "stats/rng.h"
 #include "tune/expression.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ int tune_optimizer_init(struct tune_optimizer *o, const struct tune_space *space
 {
 	memset(o, 0, sizeof(*o));
 	if (!space->count)
-		return err_set(err, EINVAL, "there is nothing to tune: the study has no parameters");
+		return err_set(err, EINVAL, "nothing to tune: the study has no parameters");
 	o->space = space;
 	o->options = *options;
 	if (!o->options.method)
@@ -76,10 +76,10 @@ static int grow(struct tune_optimizer *o, struct sonde_err *err)
 	if (o->count < o->cap)
 		return 0;
 	if (o->count >= TUNE_TRIALS_MAX)
-		return err_set(err, EFBIG, "a study has at most %d trials", TUNE_TRIALS_MAX);
+		return err_set(err, EFBIG, "too many trials (maximum %d)", TUNE_TRIALS_MAX);
 	trials = reallocarray(o->trials, cap, sizeof(*trials));
 	if (!trials)
-		return err_sys(err, ENOMEM, "cannot keep another trial");
+		return err_sys(err, ENOMEM, "cannot add a trial");
 	o->trials = trials;
 	o->cap = cap;
 	return 0;
@@ -92,13 +92,13 @@ int tune_add(struct tune_optimizer *o, uint64_t id, const double *point, const s
 	int rc;
 
 	if (id && tune_find(o, id))
-		return err_set(err, EEXIST, "there is a trial %" PRIu64 " already", id);
+		return err_set(err, EEXIST, "trial %" PRIu64 " exists already", id);
 	rc = grow(o, err);
 	if (rc < 0)
 		return rc;
 	t.point = (void *)arena_copy(&o->arena, point, o->space->count * sizeof(*point));
 	if (!t.point)
-		return err_sys(err, ENOMEM, "cannot keep another trial");
+		return err_sys(err, ENOMEM, "cannot add a trial");
 	tune_point_canonical(o->space, t.point);
 	t.is_again = tune_is_tried(o, t.point);
 	o->last_id = t.id > o->last_id ? t.id : o->last_id;
@@ -125,11 +125,11 @@ int tune_tell(struct tune_optimizer *o, uint64_t id, const struct tune_result *r
 	struct tune_trial *t = tune_find(o, id);
 
 	if (!t)
-		return err_set(err, ENOENT, "there is no trial %" PRIu64, id);
+		return err_set(err, ENOENT, "trial %" PRIu64 " not found", id);
 	if (t->result.state != TUNE_PENDING)
-		return err_set(err, EEXIST, "the result of trial %" PRIu64 " was told before", id);
+		return err_set(err, EEXIST, "trial %" PRIu64 " has a result already", id);
 	if (result->state == TUNE_PENDING)
-		return err_set(err, EINVAL, "trial %" PRIu64 " has no result to tell", id);
+		return err_set(err, EINVAL, "trial %" PRIu64 " has no result", id);
 	t->result = *result;
 	for (size_t k = 0; k < o->options.objective_count; k++)
 		if (!isfinite(result->values[k]))
@@ -142,7 +142,10 @@ int tune_retry(struct tune_optimizer *o, uint64_t id, struct sonde_err *err)
 	struct tune_trial *t = tune_find(o, id);
 
 	if (!t || t->result.state != TUNE_FAILED)
-		return err_set(err, ENOENT, "there is no trial %" PRIu64 " that failed", id);
+		return err_set(err, ENOENT,
+				"trial %" PRIu64 " not found"
+				" that failed",
+				id);
 	t->result = (struct tune_result){ .state = TUNE_PENDING };
 	return 0;
 }
@@ -173,9 +176,9 @@ static int no_point(const struct tune_optimizer *o, struct sonde_err *err)
 {
 	err_set(err, ENOENT, "no configuration was found that satisfies the constraints");
 	if (o->space->constraint_count)
-		err_hint(err, "look at '%s'%s; if something satisfies %s, let the defaults do so",
+		err_hint(err, "check '%s'%s; defaults that satisfy %s help",
 				tune_expression_text(o->space->constraints[0]),
-				o->space->constraint_count > 1 ? " and the others: together they may leave nothing"
+				o->space->constraint_count > 1 ? " and the others: together they may exclude everything"
 							       : "",
 				o->space->constraint_count > 1 ? "all of them" : "it");
 	return -ENOENT;

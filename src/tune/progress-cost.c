@@ -93,7 +93,7 @@ static int fit(const struct online_controller *c, struct tune_model *m, struct a
 	struct tune_model_options how = { .cost = cost, .is_warped = true };
 
 	if (!cost)
-		return err_sys(err, ENOMEM, "cannot look ahead");
+		return err_sys(err, ENOMEM, "cannot predict the progress");
 	for (size_t t = 0; t < o->count; t++)
 		cost[t] = o->trials[t].result.state == TUNE_DONE || o->trials[t].result.state == TUNE_CUT
 				? tune_cost(o, &o->trials[t], 0)
@@ -107,7 +107,7 @@ int progress_cost_expected(const struct online_controller *c, const double *poin
 	CLEANUP(arena_release) struct arena scratch = ARENA_INIT;
 	struct tune_model *m = arena_alloc(&scratch, sizeof(*m));
 	double at[TUNE_PARAMS_MAX], mean, variance;
-	int rc = m ? fit(c, m, &scratch, err) : err_sys(err, ENOMEM, "cannot look ahead");
+	int rc = m ? fit(c, m, &scratch, err) : err_sys(err, ENOMEM, "cannot predict the progress");
 
 	if (rc < 0)
 		return rc;

@@ -98,7 +98,7 @@ static int ask(struct conversation *c, json_t *value, struct sonde_err *err)
 	int rc = 0;
 
 	if (count < 1 || count > ASK_MAX)
-		return err_set(err, EINVAL, "'ask' is a number of trials from 1 to %d", ASK_MAX);
+		return err_set(err, EINVAL, "'ask' must be a number of trials from 1 to %d", ASK_MAX);
 	for (json_int_t i = 0; i < count && rc == 0; i++) {
 		rc = tune_ask(c->o, &trial, err);
 		if (rc == 0)
@@ -126,9 +126,9 @@ static int read_values(struct conversation *c, struct tune_result *result, struc
 	if (one && count == 1)
 		return number_of(one, "value", &result->values[0], err);
 	if (count == 1 && !list)
-		return err_set(err, EINVAL, "a trial that is told needs a 'value', or 'failed': true");
+		return err_set(err, EINVAL, "'tell' needs a 'value', or 'failed': true");
 	if (!json_is_array(list) || json_array_size(list) != count)
-		return err_set(err, EINVAL, "this study has %zu objectives: tell 'values', a list of so many numbers",
+		return err_set(err, EINVAL, "the study has %zu objectives: 'values' must be a list of as many numbers",
 				count);
 	for (size_t k = 0; k < count && rc == 0; k++)
 		rc = number_of(json_array_get(list, k), "values", &result->values[k], err);
@@ -158,7 +158,7 @@ static int tell(struct conversation *c, json_t *value, struct sonde_err *err)
 	int rc = 0;
 
 	if (!json_is_integer(value) || json_integer_value(value) < 1)
-		return err_set(err, EINVAL, "'tell' is the id of a trial");
+		return err_set(err, EINVAL, "'tell' must be the id of a trial");
 	result.wall_s = json_number_value(json_object_get(c->request, "wall_s"));
 	result.repeats = repeats > 0 && repeats < 1000000 ? (unsigned)repeats : 1;
 	if (json_is_true(json_object_get(c->request, "failed")))
@@ -238,7 +238,7 @@ int tune_read_params(const struct tune_space *space, struct json_t *object, doub
 		const struct tune_param *p = tune_space_find(space, key);
 
 		if (!p)
-			return err_set(err, EINVAL, "there is no parameter '%s'", key);
+			return err_set(err, EINVAL, "unknown parameter '%s'", key);
 		rc = read_param(p, value, &point[p - space->params], err);
 		if (rc < 0)
 			return rc;
@@ -287,7 +287,7 @@ static int answer(struct conversation *c, struct sonde_err *err)
 		if (value)
 			return requests[i].answer(c, value, err);
 	}
-	err_set(err, EINVAL, "the request is none that is known");
+	err_set(err, EINVAL, "unknown request");
 	err_hint(err,
 			"a request is {\"ask\":1}, {\"tell\":ID,\"value\":NUMBER}, {\"best\":true} or "
 			"{\"add\":{PARAMS}}");
@@ -360,5 +360,5 @@ int tune_answer(struct tune_optimizer *o, const struct tune_study *study, struct
 		return c.broken;
 	if (rc < 0)
 		write_error(out, &why);
-	return buf_error(out) < 0 ? err_sys(err, ENOMEM, "cannot answer") : 0;
+	return buf_error(out) < 0 ? err_sys(err, ENOMEM, "cannot write the response") : 0;
 }

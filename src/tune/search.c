@@ -1,7 +1,7 @@
 #include "tune/search.h"
 
 #include "stats/minimize.h"
-#include "stats/sobol.h"
+#include "stats/rng.h"
 
 #include <errno.h>
 #include <math.h>

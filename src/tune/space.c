@@ -110,7 +110,7 @@ static int parse_bool(const struct tune_param *p, const char *text, double *valu
 			*value = (double)(i % 2);
 			return 0;
 		}
-	return err_set(err, EINVAL, "'%s' is true or false, not '%s'", p->name, text);
+	return err_set(err, EINVAL, "'%s' must be true or false, not '%s'", p->name, text);
 }
 
 static int parse_number(const struct tune_param *p, const char *text, double *value, struct sonde_err *err)
@@ -119,11 +119,11 @@ static int parse_number(const struct tune_param *p, const char *text, double *va
 	double number = strtod(text, &end);
 
 	if (end == text || *end || !isfinite(number))
-		return err_set(err, EINVAL, "'%s' is a number, not '%s'", p->name, text);
+		return err_set(err, EINVAL, "'%s' must be a number, not '%s'", p->name, text);
 	if (p->type == TUNE_INT && number != round(number))
-		return err_set(err, EINVAL, "'%s' is a whole number, not %s", p->name, text);
+		return err_set(err, EINVAL, "'%s' must be an integer, not %s", p->name, text);
 	if (number < p->low || number > p->high)
-		return err_set(err, EINVAL, "'%s' lies between %.17g and %.17g, not at %s", p->name, p->low, p->high,
+		return err_set(err, EINVAL, "'%s' must be between %.17g and %.17g, not %s", p->name, p->low, p->high,
 				text);
 	*value = number;
 	return 0;

@@ -4,21 +4,17 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/fs.h"
 #include "base/json.h"
 #include "tune/expression.h"
 #include "tune/protocol.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-enum { VERSION = 1, JOURNAL_MAX = 256 << 20 };
+enum { VERSION = 1 };
 
 static const char *const state_words[] = { "pending", "done", "cut", "failed" };
 
@@ -50,26 +46,11 @@ static void begin(struct tune_journal *j, struct json *out)
 	json_object(out);
 }
 
-/* Writes the whole line to disk, or none of it. */
 static int finish(struct tune_journal *j, struct json *out, struct sonde_err *err)
 {
-	off_t before = lseek(j->fd, 0, SEEK_END);
-	int rc;
-
 	json_kreal(out, "at", (double)clock_real_ns() / 1e9);
 	json_end(out);
-	buf_addc(&j->line, '\n');
-	rc = buf_error(&j->line);
-	if (rc == 0)
-		rc = fs_write_all(j->fd, j->line.data, j->line.len);
-	if (rc == 0 && fdatasync(j->fd) < 0)
-		rc = -errno;
-	if (rc == 0)
-		return 0;
-	/* If this fails too, the partial line is dropped when the journal is read. */
-	if (before >= 0 && ftruncate(j->fd, before) < 0)
-		return err_sys(err, -rc, "cannot write '%s' whole", j->path);
-	return err_sys(err, -rc, "cannot write '%s'", j->path);
+	return journal_append(&j->file, &j->line, err);
 }
 
 static int write_header(struct tune_journal *j, const struct tune_study *study, struct sonde_err *err)
@@ -89,8 +70,8 @@ static int write_header(struct tune_journal *j, const struct tune_study *study, 
 
 static int damaged(const struct tune_journal *j, size_t line, const char *why, struct sonde_err *err)
 {
-	err_set(err, EINVAL, "%s:%zu: the journal is damaged: %s", j->path, line, why);
-	err_hint(err, "delete that line and those after it to go on from there, or start anew with another -o DIR");
+	err_set(err, EINVAL, "%s:%zu: the journal is damaged: %s", j->file.path, line, why);
+	err_hint(err, "delete that line and those after it to resume from there, or use another -o DIR");
 	return -EINVAL;
 }
 
@@ -101,22 +82,22 @@ static int check_header(const struct tune_journal *j, const struct tune_study *s
 	const char *space = json_string_value(json_object_get(line, "space"));
 
 	if (!json_object_get(line, "study") || !space)
-		return damaged(j, 1, "it does not say what study it is of", err);
+		return damaged(j, 1, "the study is missing", err);
 	if (json_integer_value(json_object_get(line, "version")) != VERSION)
-		return err_set(err, EINVAL, "'%s' was written by another version of sonde", j->path);
+		return err_set(err, EINVAL, "'%s' was written by another version of sonde", j->file.path);
 	describe(&text, study);
 	if (strcmp(space, text.data) == 0 && json_is_true(json_object_get(line, "is_paired")) == j->is_paired)
 		return 0;
 	if (strcmp(space, text.data) == 0) {
-		err_set(err, EINVAL, "'%s' is of a study %s", j->path,
-				j->is_paired ? "without --paired: its values are no ratios"
+		err_set(err, EINVAL, "'%s' is a study %s", j->file.path,
+				j->is_paired ? "without --paired: its values are not ratios"
 					     : "with --paired: its values are ratios");
-		err_hint(err, "go on %s, or start anew with another -o DIR",
-				j->is_paired ? "without --paired" : "with --paired");
+		err_hint(err, "resume %s, or use another -o DIR", j->is_paired ? "without --paired" : "with --paired");
 		return -EINVAL;
 	}
-	err_set(err, EINVAL, "'%s' is the journal of another study, or '%s' has changed since", j->path, study->path);
-	err_hint(err, "start anew with another -o DIR; 'warm_start: [%s]' takes over what was learnt", j->path);
+	err_set(err, EINVAL, "'%s' is the journal of another study, or '%s' has changed since", j->file.path,
+			study->path);
+	err_hint(err, "use another -o DIR; 'warm_start: [%s]' reuses its results", j->file.path);
 	return -EINVAL;
 }
 
@@ -215,7 +196,7 @@ static int replay_line(struct tune_journal *j, const struct tune_study *study, s
 	int rc;
 
 	if (!json_is_object(line))
-		rc = damaged(j, number, line ? "a line is no object" : wrong.text, err);
+		rc = damaged(j, number, line ? "a line is not an object" : wrong.text, err);
 	else if (number == 1)
 		rc = check_header(j, study, line, err);
 	else if (json_object_get(line, "ask"))
@@ -227,57 +208,31 @@ static int replay_line(struct tune_journal *j, const struct tune_study *study, s
 	else if (json_object_get(line, "retry"))
 		rc = replay_retry(j, o, line, number, err);
 	else
-		rc = damaged(j, number, "a line says nothing that is known", err);
+		rc = damaged(j, number, "unknown kind of line", err);
 	json_decref(line);
 	return rc;
-}
-
-/* Replays every complete line and truncates the rest. */
-static int replay(struct tune_journal *j, const struct tune_study *study, struct tune_optimizer *o,
-		const struct buf *text, struct sonde_err *err)
-{
-	size_t at = 0, number = 0;
-	const char *end;
-	int rc = 0;
-
-	while (rc == 0 && (end = memchr(text->data + at, '\n', text->len - at))) {
-		size_t size = (size_t)(end - text->data) - at;
-
-		rc = replay_line(j, study, o, text->data + at, size, ++number, err);
-		at += size + 1;
-	}
-	if (rc < 0)
-		return rc;
-	j->cut_bytes = text->len - at;
-	if (j->cut_bytes && ftruncate(j->fd, (off_t)at) < 0)
-		return err_sys(err, errno, "cannot drop the torn end of '%s'", j->path);
-	return number ? 0 : write_header(j, study, err);
 }
 
 int tune_journal_open(struct tune_journal *j, const char *path, const struct tune_study *study,
 		struct tune_optimizer *o, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int rc;
+	size_t at = 0, size, number = 0;
+	int rc = journal_open(&j->file, path, 0, 0600, &text, err);
 
-	j->path = path;
-	j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	if (j->fd < 0)
-		return err_sys(err, errno, "cannot open '%s'", path);
-	if (flock(j->fd, LOCK_EX | LOCK_NB) < 0) {
-		rc = errno == EWOULDBLOCK ? EBUSY : errno;
-		return err_set(err, rc, "'%s' is in use: the study runs already", path);
-	}
-	rc = fs_read_file(AT_FDCWD, path, JOURNAL_MAX, &text, err);
-	return rc < 0 ? rc : replay(j, study, o, &text, err);
+	if (rc == -EBUSY)
+		err_hint(err, "the study is running already");
+	for (const char *line; rc == 0 && (line = journal_line(&text, &at, &size));)
+		rc = replay_line(j, study, o, line, size, ++number, err);
+	if (rc == 0)
+		rc = journal_trim(&j->file, err);
+	return rc == 0 && number == 0 ? write_header(j, study, err) : rc;
 }
 
 void tune_journal_release(struct tune_journal *j)
 {
-	if (j->fd >= 0)
-		close(j->fd);
+	journal_close(&j->file);
 	buf_release(&j->line);
-	j->fd = -1;
 }
 
 int tune_journal_ask(struct tune_journal *j, const struct tune_optimizer *o, const struct tune_trial *t,
@@ -340,7 +295,7 @@ int tune_journal_pair(struct tune_journal *j, const struct tune_pair *pair, stru
 	struct json out;
 
 	if (j->pair_count >= TUNE_PAIRS_MAX)
-		return err_set(err, EFBIG, "there are more than %d pairs", TUNE_PAIRS_MAX);
+		return err_set(err, EFBIG, "too many pairs (maximum %d)", TUNE_PAIRS_MAX);
 	begin(j, &out);
 	json_kuint(&out, "pair", j->pair_count + 1);
 	json_kuint(&out, "of", pair->of);

@@ -1,10 +1,8 @@
 /*
  * study-journal: everything that happened in a study, in order.
  *
- * One JSON object per line, appended and synced to disk before anything depends on it; lines are
- * never changed. A partial last line after a crash is dropped when the journal is read. The first
- * line identifies the study: the journal of a study that has changed since is refused. Only one
- * process writes at a time.
+ * One JSON object per line, on disk before anything depends on it (base/journal.h). The first line identifies the
+ * study: the journal of a study that has changed since is refused.
  *
  * Lines: {"study":..}, {"ask":id,"params":{..}}, {"tell":id,..},
  * {"pair":n,"best":v,"default":v,"of":id}, {"retry":id}.
@@ -12,7 +10,7 @@
 #ifndef SONDE_TUNE_STUDY_JOURNAL_H
 #define SONDE_TUNE_STUDY_JOURNAL_H
 
-#include "base/buf.h"
+#include "base/journal.h"
 #include "tune/study.h"
 
 enum { TUNE_PAIRS_MAX = 1000 };
@@ -26,16 +24,14 @@ struct tune_pair {
 struct tune_journal {
 	struct tune_pair pairs[TUNE_PAIRS_MAX];
 	size_t pair_count;
-	bool is_paired;   /* set before opening: values are relative to the default's */
-	bool is_resumed;  /* it had trials already */
-	size_t cut_bytes; /* size of a partial last line, which was dropped */
+	bool is_paired;  /* set before opening: values are relative to the default's */
+	bool is_resumed; /* it had trials already */
 	/* private */
-	const char *path;
-	int fd;
+	struct journal file;
 	struct buf line;
 };
 
-#define TUNE_JOURNAL_INIT { .fd = -1, .line = BUF_INIT }
+#define TUNE_JOURNAL_INIT { .file = JOURNAL_INIT, .line = BUF_INIT }
 
 /*
  * Creates it, or replays it into the optimizer. -EBUSY: another process writes it; -EINVAL: of another study, or

@@ -59,7 +59,7 @@ int tune_check_regex(struct config_reader *r, yaml_node_t *at, const char *text,
 
 	if (rc != 0) {
 		regerror(rc, &regex, why, sizeof(why));
-		return config_error(r, at, "the regular expression '%s' is wrong: %s", text, why);
+		return config_error(r, at, "invalid regular expression '%s': %s", text, why);
 	}
 	rc = regex.re_nsub < groups
 			? config_error(r, at, "the regular expression '%s' needs %zu group%s in parentheses", text,
@@ -95,7 +95,7 @@ static int take_metric(struct config_reader *r, yaml_node_t *node, const struct 
 	int rc;
 
 	if (count >= kind->max)
-		return config_error(r, node, "a study has at most %zu %s", kind->max, kind->many);
+		return config_error(r, node, "too many %s (maximum %zu)", kind->many, kind->max);
 	*d = (struct metric_draft){ .source = -1, .min = -INFINITY, .max = INFINITY, .metric.target = NAN };
 	rc = config_take_map(r, node, kind->keys, kind->one, d);
 	if (rc < 0)
@@ -106,8 +106,7 @@ static int take_metric(struct config_reader *r, yaml_node_t *node, const struct 
 	d->metric.is_rising = d->reach == 1;
 	d->metric.line = config_line(node);
 	if (d->metric.source == TUNE_TARGET && isnan(d->metric.target))
-		return config_error(r, node, "'%s' is the time to a value of the steps and needs that 'target'",
-				d->metric.name);
+		return config_error(r, node, "'%s' is the time to a step value and needs a 'target'", d->metric.name);
 	if (d->metric.source == TUNE_METRIC && !d->metric.kept)
 		d->metric.kept = d->metric.name;
 	if (d->metric.source == TUNE_OUTPUT && !d->metric.regex)
@@ -125,7 +124,7 @@ int tune_take_objective(struct config_reader *r, yaml_node_t *node, void *into)
 
 	for (size_t k = 0; rc == 0 && k < s->objective_count; k++)
 		if (strcmp(s->objectives[k].metric.name, d.metric.name) == 0)
-			return config_error(r, node, "there are two objectives '%s'", d.metric.name);
+			return config_error(r, node, "duplicate objective '%s'", d.metric.name);
 	if (rc == 0)
 		s->objectives[s->objective_count++] = (struct tune_objective){ d.metric, .is_maximized = d.goal == 1 };
 	return rc;

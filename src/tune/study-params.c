@@ -94,14 +94,14 @@ static int take_choice(struct config_reader *r, yaml_node_t *node, struct draft 
 	const char *text = config_text(node);
 
 	if (!text)
-		return config_error(r, node, "a choice of parameter '%s' must be a text or number", d->param.name);
+		return config_error(r, node, "a choice of parameter '%s' must be a string or a number", d->param.name);
 	c->text = arena_strdup(r->arena, text);
 	c->is_number = config_number(node, &c->number);
 	if (!c->is_number)
 		c->number = NAN;
 	for (size_t k = 0; k < i; k++)
 		if (strcmp(d->param.choices[k].text, text) == 0)
-			return config_error(r, node, "parameter '%s' has the choice '%s' twice", d->param.name, text);
+			return config_error(r, node, "duplicate choice '%s' of parameter '%s'", text, d->param.name);
 		else if (c->is_number && d->param.choices[k].number == c->number)
 			return config_error(r, node, "the choices '%s' and '%s' of parameter '%s' are the same number",
 					d->param.choices[k].text, text, d->param.name);
@@ -141,8 +141,7 @@ static int take_gives_up(struct config_reader *r, struct draft *d)
 	if (!d->gives_up)
 		return 0;
 	if (!n || d->gives_up->type != YAML_MAPPING_NODE)
-		return config_error(r, d->gives_up,
-				"'gives_up' says for choices of a parameter what they lose (choice: text)");
+		return config_error(r, d->gives_up, "'gives_up' must map choices to texts (choice: text)");
 	choices = (struct tune_choice *)arena_copy(r->arena, d->param.type == TUNE_BOOL ? truths : d->param.choices,
 			n * sizeof(*choices));
 	for (yaml_node_pair_t *p = d->gives_up->data.mapping.pairs.start;
@@ -153,7 +152,7 @@ static int take_gives_up(struct config_reader *r, struct draft *d)
 		double index;
 
 		if (!choice || !text)
-			return config_error(r, key, "'gives_up' is pairs of a choice and a text");
+			return config_error(r, key, "'gives_up' must map choices to texts");
 		if (tune_param_parse(&d->param, choice, &index, r->err) < 0) {
 			err_prefix(r->err, "%s:%zu", r->path, config_line(key));
 			return -EINVAL;
@@ -169,13 +168,13 @@ static int check_reach(struct config_reader *r, yaml_node_t *at, const struct tu
 	if (p->argument && !strstr(p->argument, "{}"))
 		return config_error(r, at, "'arg' of parameter '%s' needs a {} where the value goes", p->name);
 	if (p->variable && (!*p->variable || strchr(p->variable, '=')))
-		return config_error(r, at, "'env' of parameter '%s' is no name of a variable", p->name);
+		return config_error(r, at, "'env' of parameter '%s' is not a valid variable name", p->name);
 	if (p->knob && (!*p->knob || strlen(p->knob) >= SONDE_NAME_BYTES))
-		return config_error(r, at, "'knob' of parameter '%s' is a name of at most %u bytes", p->name,
+		return config_error(r, at, "'knob' of parameter '%s' must be a name of at most %u bytes", p->name,
 				SONDE_NAME_BYTES - 1);
 	for (size_t i = 0; p->knob && i < p->choice_count; i++)
 		if (strlen(p->choices[i].text) >= SONDE_NAME_BYTES || strchr(p->choices[i].text, '|'))
-			return config_error(r, at, "the choice '%s' of parameter '%s' cannot be a knob's",
+			return config_error(r, at, "choice '%s' of parameter '%s' cannot be the value of a knob",
 					p->choices[i].text, p->name);
 	return 0;
 }
@@ -187,10 +186,12 @@ static int check_kind(struct config_reader *r, const struct draft *d)
 
 	if (d->choices && (has_range || d->param.type == TUNE_BOOL))
 		return config_error(r, d->choices,
-				"parameter '%s' has no 'choices': they are for ordinal and categorical", d->param.name);
+				"parameter '%s' must not have 'choices': they are for ordinal and categorical",
+				d->param.name);
 	if ((d->low || d->high) && !has_range)
 		return config_error(r, d->low ? d->low : d->high,
-				"parameter '%s' has no 'low' and 'high': they are for float and int", d->param.name);
+				"parameter '%s' must not have 'low' and 'high': they are for float and int",
+				d->param.name);
 	return 0;
 }
 
@@ -209,7 +210,7 @@ static int take_param(struct config_reader *r, yaml_node_t *node, struct tune_sp
 	if (!d->param.name || !is_name(d->param.name))
 		return config_error(r, node, "a parameter needs a 'name' of letters, digits, _, - and .");
 	if (tune_space_find(space, d->param.name))
-		return config_error(r, node, "there are two parameters '%s'", d->param.name);
+		return config_error(r, node, "duplicate parameter '%s'", d->param.name);
 	if (d->type < 0)
 		return config_error(r, node, "parameter '%s' needs a 'type': float, int, ordinal, categorical or bool",
 				d->param.name);
@@ -258,7 +259,7 @@ static int find_parent(struct config_reader *r, yaml_node_t *key, const struct t
 		names[i] = space->params[i].name;
 	names[space->count] = NULL;
 	nearest = name ? words_nearest(name, names) : NULL;
-	config_error(r, key, "'active_if' speaks of '%s', which is no parameter", name ? name : "something");
+	config_error(r, key, "unknown parameter '%s' in 'active_if'", name ? name : "something");
 	if (nearest)
 		err_hint(r->err, "did you mean '%s'?", nearest);
 	return -EINVAL;
@@ -304,7 +305,7 @@ static int take_conditions(struct config_reader *r, const struct draft *d, const
 	if (!d->active_if)
 		return 0;
 	if (d->active_if->type != YAML_MAPPING_NODE)
-		return config_error(r, d->active_if, "'active_if' is a parameter and its values: {mode: [a, b]}");
+		return config_error(r, d->active_if, "'active_if' must be a parameter and its values: {mode: [a, b]}");
 	n = (size_t)(d->active_if->data.mapping.pairs.top - d->active_if->data.mapping.pairs.start);
 	conditions = arena_alloc(r->arena, (n + 1) * sizeof(*conditions));
 	if (!conditions)
@@ -333,7 +334,7 @@ int tune_take_params(struct config_reader *r, yaml_node_t *list, void *into)
 		return config_error(r, list, "'params' must be a list of parameters");
 	for (size_t i = 0; (node = config_item(r, list, i)) && rc == 0; i++) {
 		if (i >= TUNE_PARAMS_MAX)
-			return config_error(r, node, "there are more than %d parameters", TUNE_PARAMS_MAX);
+			return config_error(r, node, "too many parameters (maximum %d)", TUNE_PARAMS_MAX);
 		rc = take_param(r, node, space, &drafts[i]);
 		space->params[space->count++] = drafts[i].param;
 	}
@@ -361,7 +362,7 @@ int tune_take_constraints(struct config_reader *r, yaml_node_t *list, struct tun
 		if (!text)
 			return config_error(r, node, "a constraint must be a text");
 		if (i >= TUNE_CONSTRAINTS_MAX)
-			return config_error(r, node, "there are more than %d constraints", TUNE_CONSTRAINTS_MAX);
+			return config_error(r, node, "too many constraints (maximum %d)", TUNE_CONSTRAINTS_MAX);
 		text = arena_strdup(r->arena, text);
 		if (!text)
 			return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);

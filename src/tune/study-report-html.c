@@ -115,7 +115,7 @@ static void add_summary(struct buf *out, const struct tune_report *r)
 			", method %s%s.</p><p class=\"verdict\">",
 			r->outcome->done, r->outcome->cut, r->outcome->failed, r->o->options.seed,
 			r->o->options.method->name,
-			r->is_paired ? ", each beside the best so far: values are relative to the default" : "");
+			r->is_paired ? ", each paired with the best so far: values are relative to the default" : "");
 	tune_report_verdict(&text, r);
 	buf_add_html(out, text.data);
 	buf_adds(out, "</p>");

@@ -88,11 +88,11 @@ void tune_report_verdict(struct buf *out, const struct tune_report *r)
 	if (!o->best.trial && o->done) {
 		add_limit(out, r);
 	} else if (!o->best.trial) {
-		buf_adds(out, o->failed ? "no trial worked" : "no trial has ended yet");
+		buf_adds(out, o->failed ? "all trials failed" : "no trial has ended yet");
 	} else if (r->study->objective_count > 1) {
 		buf_adds(out, "several objectives: see the front");
 	} else if (o->start && tune_point_equal(r->o->space, o->start->point, o->best.trial->point)) {
-		buf_adds(out, "nothing to gain: the default is the best that was found");
+		buf_adds(out, "no improvement: the default is the best configuration found");
 	} else if (o->gain == TUNE_GAIN_PROVEN) {
 		buf_adds(out, "better than the default: ");
 		if (o->is_difference)
@@ -101,22 +101,22 @@ void tune_report_verdict(struct buf *out, const struct tune_report *r)
 			add_percent(out, r);
 		buf_addf(out, " (%zu pairs, %s)", o->pairs, o->is_difference ? o->difference.method : o->ratio.method);
 	} else if (o->gain == TUNE_GAIN_NONE && o->is_difference) {
-		buf_adds(out, "nothing to gain that could be proven: ");
+		buf_adds(out, "no significant improvement: ");
 		add_difference(out, r);
 		buf_addf(out, " (%zu pairs, %s); keep the default", o->pairs, o->difference.method);
 	} else if (o->gain == TUNE_GAIN_NONE) {
 		buf_addf(out,
-				"nothing to gain that could be proven: the best that was found changes %s by %+.1f %% "
+				"no significant improvement: the best configuration found changes %s by %+.1f %% "
 				"[%+.1f, "
 				"%+.1f] (%zu pairs, %s); keep the default",
 				noun_of(r), 100 * (o->ratio.estimate - 1), 100 * (o->ratio.lo - 1),
 				100 * (o->ratio.hi - 1), o->pairs, o->ratio.method);
 	} else if (!o->start) {
-		buf_adds(out, "the default is not allowed by the constraints: there is nothing to compare with");
+		buf_adds(out, "the constraints exclude the default: no comparison");
 	} else if (o->start->result.state == TUNE_FAILED) {
-		buf_adds(out, "the default does not work: there is nothing to compare with");
+		buf_adds(out, "the default failed: no comparison");
 	} else if (*o->proof_why) {
-		buf_addf(out, "not compared with the default: runs for the proof failed: %s", o->proof_why);
+		buf_addf(out, "not compared with the default: confirmation runs failed: %s", o->proof_why);
 	} else {
 		buf_adds(out, "not compared with the default");
 	}

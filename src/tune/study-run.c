@@ -81,7 +81,7 @@ static int check_hope(const struct driver *v, const char *why, struct sonde_err 
 	if (failed + pending < o->count || (failed < HOPELESS_TRIALS && !is_last))
 		return 0;
 	err_set(err, EIO, "all of the first %zu trials failed; the last: %s", failed, why);
-	err_hint(err, "look at '%s'; when it is mended, run again with --retry", v->d->dir);
+	err_hint(err, "see '%s'; fix it and run again with --retry", v->d->dir);
 	return -EIO;
 }
 

@@ -31,7 +31,7 @@ static int take_file(struct config_reader *r, yaml_node_t *node, void *into)
 	int rc;
 
 	if (s->file_count >= TUNE_FILES_MAX)
-		return config_error(r, node, "a study has at most %d files", TUNE_FILES_MAX);
+		return config_error(r, node, "too many files (maximum %d)", TUNE_FILES_MAX);
 	rc = config_take_map(r, node, file_keys, "a file", f);
 	if (rc < 0)
 		return rc;
@@ -52,9 +52,9 @@ static int take_warm(struct config_reader *r, yaml_node_t *node, void *into)
 	struct tune_study *s = into;
 
 	if (!config_text(node))
-		return config_error(r, node, "'warm_start' is a list of journals");
+		return config_error(r, node, "'warm_start' must be a list of journals");
 	if (s->warm_count >= TUNE_WARM_MAX)
-		return config_error(r, node, "a study starts from at most %d earlier ones", TUNE_WARM_MAX);
+		return config_error(r, node, "too many journals in 'warm_start' (maximum %d)", TUNE_WARM_MAX);
 	s->warm[s->warm_count] = arena_strdup(r->arena, config_text(node));
 	return s->warm[s->warm_count++] ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 }
@@ -93,8 +93,8 @@ static int take_method(struct config_reader *r, yaml_node_t *node, void *into)
 	for (size_t i = 0; i < 15 && tune_methods[i]; i++)
 		names[i] = tune_methods[i]->name;
 	nearest = name ? words_nearest(name, names) : NULL;
-	config_error(r, node, "there is no method '%s'", name ? name : "?");
-	err_hint(r->err, "%s%s%s the methods are gp, tpe, selftf, sobol and random", nearest ? "did you mean '" : "",
+	config_error(r, node, "unknown method '%s'", name ? name : "?");
+	err_hint(r->err, "%s%s%s supported: gp, tpe, selftf, sobol, random", nearest ? "did you mean '" : "",
 			nearest ? nearest : "", nearest ? "'?" : "");
 	return -EINVAL;
 }
@@ -105,7 +105,8 @@ static int take_steps(struct config_reader *r, yaml_node_t *node, void *into)
 	const char *text = config_text(node);
 
 	if (!text)
-		return config_error(r, node, "'steps' is a regular expression with two groups: the step and its value");
+		return config_error(r, node,
+				"'steps' must be a regular expression with two groups: the step and its value");
 	s->step_regex = arena_strdup(r->arena, text);
 	return tune_check_regex(r, node, text, 2);
 }
@@ -124,7 +125,7 @@ static int take_name(struct config_reader *r, yaml_node_t *node, void *into)
 	const char *text = config_text(node);
 
 	if (!text || !*text || *text == '.' || strchr(text, '/'))
-		return config_error(r, node, "'name' is a text without '/', and does not begin with '.'");
+		return config_error(r, node, "'name' must not contain '/' or start with '.'");
 	s->name = arena_strdup(r->arena, text);
 	return s->name ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 }
@@ -198,9 +199,9 @@ static bool is_announced(const struct tune_study *s)
 static int check_most(struct config_reader *r, yaml_node_t *root, const struct tune_study *s)
 {
 	if (s->parallel > TUNE_PARALLEL_MAX)
-		return config_error(r, root, "'parallel' is at most %d", TUNE_PARALLEL_MAX);
+		return config_error(r, root, "'parallel' must be at most %d", TUNE_PARALLEL_MAX);
 	if (s->repeats > TUNE_REPEATS_MAX)
-		return config_error(r, root, "'repeats' is at most %d", TUNE_REPEATS_MAX);
+		return config_error(r, root, "'repeats' must be at most %d", TUNE_REPEATS_MAX);
 	return 0;
 }
 

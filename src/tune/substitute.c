@@ -28,11 +28,11 @@ static int unknown(const struct tune_space *space, const char *name, struct sond
 	names[space->count + 2] = "build";
 	names[space->count + 3] = NULL;
 	nearest = words_nearest(name, names);
-	err_set(err, EINVAL, "{%s} is none of the parameters", name);
+	err_set(err, EINVAL, "unknown parameter {%s}", name);
 	if (nearest)
 		err_hint(err, "did you mean {%s}?", nearest);
 	else
-		err_hint(err, "write {{%s} for the text itself", name);
+		err_hint(err, "write {{%s} for the literal text", name);
 	return -EINVAL;
 }
 
@@ -133,9 +133,9 @@ static int check_used(const struct tune_study *study, const struct tune_param *p
 	bool is_used = p->argument || p->variable || p->knob;
 
 	if (p->class == TUNE_LIVE && !p->knob) {
-		err_set(err, EINVAL, "%s:%zu: parameter '%s' cannot change while the program runs: it is no knob",
+		err_set(err, EINVAL, "%s:%zu: parameter '%s' cannot change while the program runs: it has no 'knob'",
 				study->path, p->line, p->name);
-		err_hint(err, "give it 'knob', the name that the program asks for, or another class");
+		err_hint(err, "give it 'knob', the name in the program, or another class");
 		return -EINVAL;
 	}
 	snprintf(braces, sizeof(braces), "{%s}", p->name);
@@ -158,7 +158,7 @@ static int refuse_window(const struct tune_study *study, size_t line, const char
 		struct sonde_err *err)
 {
 	err_set(err, EINVAL, "%s:%zu: %s '%s' does not go with 'window'", study->path, line, what, name);
-	err_hint(err, "all parameters are live then, and numbers come from announced steps or their pace");
+	err_hint(err, "with 'window' all parameters are live, and values come from announced steps or their rate");
 	return -EINVAL;
 }
 
@@ -186,7 +186,7 @@ int tune_expand_check(const struct tune_study *study, struct sonde_err *err)
 
 	if (!study->command || !study->command[0]) {
 		err_set(err, EINVAL, "%s: the study has no 'command' to run", study->path);
-		err_hint(err, "programs that measure by themselves use 'sonde tune serve'");
+		err_hint(err, "programs that measure themselves use 'sonde tune serve'");
 		return -EINVAL;
 	}
 	rc = check_list(study, study->command, "command", err);

@@ -162,9 +162,9 @@ static void say_why(struct tune_run *r, const char *what)
 static void describe_status(int status, char *text, size_t size)
 {
 	if (WIFSIGNALED(status))
-		snprintf(text, size, "it died of %s", strsignal(WTERMSIG(status)));
+		snprintf(text, size, "killed by %s", strsignal(WTERMSIG(status)));
 	else
-		snprintf(text, size, "it ended with status %d", WEXITSTATUS(status));
+		snprintf(text, size, "exit status %d", WEXITSTATUS(status));
 }
 
 /* As job_wait; sends heartbeats to a launched trial meanwhile. */
@@ -337,7 +337,7 @@ static void judge(struct tune_run *r, int status)
 	char what[100];
 
 	if (r->is_timed_out) {
-		say_why(r, "it did not end within its time");
+		say_why(r, "timed out");
 	} else if (!r->is_cut && !r->is_enough && status != 0) {
 		describe_status(status, what, sizeof(what));
 		say_why(r, what);
@@ -351,7 +351,7 @@ static void judge(struct tune_run *r, int status)
 			snprintf(r->why, sizeof(r->why), "it ended before its steps reached %g; the last was %g",
 					m->target, r->steps[r->step_count - 1].value);
 		else
-			snprintf(r->why, sizeof(r->why), "there was no value of '%s'", m->name);
+			snprintf(r->why, sizeof(r->why), "no value for '%s'", m->name);
 	}
 }
 

@@ -214,7 +214,7 @@ static bool take_ratio(struct tune_slot *s)
 	double by = s->has_beside ? s->beside.values[0] : s->run.values[0];
 
 	if (s->has_beside && *s->beside.why) {
-		fail(s, "the best so far, beside it, failed");
+		fail(s, "its paired run of the best configuration failed");
 		return false;
 	}
 	if (!(s->run.values[0] > 0) || !(by > 0)) {

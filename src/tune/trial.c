@@ -130,7 +130,7 @@ static int run(char **argv, struct sonde_err *err)
 	job_end(j, &ladder, NULL);
 	buf_release(&patron.said);
 	if (end == FORGOTTEN)
-		fprintf(stderr, "sonde-trial: nobody waits for this trial any more\n");
+		fprintf(stderr, "sonde-trial: the study has stopped waiting for this trial\n");
 	rc = end > TIMED_OUT ? 0 : write_usage(argv[USAGE], j, end == TIMED_OUT, err);
 	job_free(j);
 	if (end > TIMED_OUT)

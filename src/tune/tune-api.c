@@ -113,7 +113,7 @@ PUBLIC int64_t sonde_tune_add(struct sonde_tune *t, const char *const *names_and
 		const struct tune_param *p = tune_space_find(space, at[0]);
 
 		if (!p)
-			return err_set(&t->err, ENOENT, "there is no parameter '%s'", at[0]);
+			return err_set(&t->err, ENOENT, "unknown parameter '%s'", at[0]);
 		rc = tune_param_parse(p, at[1] ? at[1] : "", &point[p - space->params], &t->err);
 		if (!at[1])
 			break;
@@ -133,8 +133,7 @@ static const struct tune_param *look_up(struct sonde_tune *t, int64_t trial, con
 
 	clear(t);
 	if (!found || !p) {
-		err_set(&t->err, ENOENT, found ? "there is no parameter '%s'" : "there is no such trial to have '%s'",
-				name);
+		err_set(&t->err, ENOENT, found ? "unknown parameter '%s'" : "no such trial to read '%s' of", name);
 		return NULL;
 	}
 	*value = found->point[p - t->study.space.params];

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/journal.h"
 #include "tune/protocol.h"
 #include "tune/warp.h"
 
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOURNAL_MAX = 256 << 20, MODEL_MIN = 4, EVALUATIONS = 60 };
+enum { MODEL_MIN = 4, EVALUATIONS = 60 };
 
 /* Reads a point of another study: missing parameters keep their defaults, unknown ones are skipped. */
 static bool adopt_point(const struct tune_space *space, json_t *params, double *point)
@@ -98,16 +99,15 @@ static void take_line(struct ranking *r, json_t *line)
 static int read_journal(struct ranking *r, const char *path, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int rc = fs_read_file(AT_FDCWD, path, JOURNAL_MAX, &text, err);
-	const char *at = text.data, *end;
+	int rc = fs_read_file(AT_FDCWD, path, JOURNAL_BYTES_MAX, &text, err);
+	size_t at = 0, size;
 
-	while (rc == 0 && (end = strchr(at, '\n'))) {
-		json_t *line = json_loadb(at, (size_t)(end - at), 0, NULL);
+	for (const char *line; rc == 0 && (line = journal_line(&text, &at, &size));) {
+		json_t *object = json_loadb(line, size, 0, NULL);
 
-		if (json_is_object(line))
-			take_line(r, line);
-		json_decref(line);
-		at = end + 1;
+		if (json_is_object(object))
+			take_line(r, object);
+		json_decref(object);
 	}
 	return rc;
 }

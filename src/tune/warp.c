@@ -1,6 +1,5 @@
 #include "tune/warp.h"
 
-#include "stats/sorting.h"
 #include "stats/summary.h"
 
 #include <math.h>

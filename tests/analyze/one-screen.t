@@ -35,17 +35,17 @@ COLUMNS=100 "$SONDE" summary run >screen
 ok 'at most 40 lines of 100 columns' test "$(lines screen)" -le 40
 text=$(<screen)
 like 'it says how long it took' "$text" 'wall time [0-9.]+ m?s'
-like 'what to do next' "$text" 'What to do next'
+like 'what to do next' "$text" 'What to change'
 like 'with a command to type' "$text" '1\. .*try: [a-z]'
 like 'where calls went' "$text" 'Calls +[0-9.]+ k'
 like 'which files' "$text" 'Files +read .*, written .*, in '
 like 'what is not there' "$text" 'Not recorded +.*Spans'
 like 'and where the rest is' "$text" 'sonde summary --full run'
 if jq -e '.probes[] | select(.name == "sched" and .state == "ran")' run/run.json >/dev/null; then
-	like 'what the time of threads went to' "$text" 'Where the time of threads went'
-	# Shares of the states add up: all of them are of the lives of threads.
+	like 'what the time of threads went to' "$text" 'Thread time'
+	# Shares of the states add up: all of them are of the thread lifetime.
 	# The first of a line is the state's own; a small one has no bar behind it.
-	is 'shares add up to the whole' "$(sed -n '/^Where the time/,/^together/s/^[^%]* \([0-9.]*\) %.*/\1/p' screen |
+	is 'shares add up to the whole' "$(sed -n '/^Thread time/,/^total/s/^[^%]* \([0-9.]*\) %.*/\1/p' screen |
 		awk '{ sum += $1 } END { print (sum > 99.5 && sum < 100.5) }')" 1
 else
 	skip_missing 'what the time of threads went to' 'context switches are not seen here'
@@ -63,6 +63,6 @@ is 'JSON has every key' "$(jq -c '[has("wall_ns", "processes", "threads", "state
 "$SONDE" record -q --probes trace -o little -- true
 run "$SONDE" summary little
 is 'a run with one event: fine' "$status:$err" '0:'
-like 'nothing to accuse is said' "$out" 'Nothing stands out'
+like 'no issues: it says so' "$out" 'No issues found'
 
 done_testing

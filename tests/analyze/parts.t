@@ -43,14 +43,14 @@ run "$SONDE" merge part-1-of-2.sonde
 is 'a missing part is an error' "$status" 1
 like 'which names it and how to make it' "$err" 'part 0 of 2 is missing.*--part 0/2'
 run "$SONDE" merge part-1-of-2.sonde part-1-of-2.sonde
-like 'so is one that is there twice' "$err" 'part 1 is there twice'
+like 'so is one that is there twice' "$err" 'duplicate part 1'
 run "$SONDE" merge part-1-of-2.sonde roi-0
-like 'so is one of something else' "$err" 'another run, region, rules or number of parts'
+like 'so is one of something else' "$err" 'differs from .* in the run, region, rules or number of parts'
 head -c 1000 part-0-of-2.sonde >cut.part
 run "$SONDE" merge cut.part part-1-of-2.sonde
 like 'so is one that is cut' "$err" 'damaged'
 run "$SONDE" merge whole.txt
-like 'so is what is no part' "$err" 'is no part'
+like 'so is what is not a part' "$err" 'is not a part'
 run "$SONDE" summary run --part 4/4
 is 'part 4 of 4 does not exist' "$status" 2
 like 'and the hint says why' "$err" 'k from 0 to n-1'

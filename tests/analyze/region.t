@@ -21,7 +21,7 @@ run "$SONDE" summary r --roi 100ms,250ms --json
 is 'or with units' "$(jq '[.roi_since_ns, .wall_ns]' -c <<<"$out")" '[100000000,150000000]'
 run "$SONDE" summary r --roi spotlight:nothing
 is 'a counter that is not there' "$status" 1
-like 'is named' "$err" "no counter 'nothing'"
+like 'is named' "$err" "counter 'nothing' not found"
 
 "$SONDE" record -q -o p -- "$PHASES" 0.1 >/dev/null
 run "$SONDE" summary p --cpu-filters forward:red,_norm:blue,idle:black --json

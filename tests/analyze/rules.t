@@ -33,11 +33,11 @@ bad() {
 	is "refused: $2" "$status" 1
 	like "and said where: $2" "$err" "bad, line $3: .*$2|bad has no layers"
 }
-bad 'name x\n' 'first line starts a layer' 1
-bad 'layer a\nclass fast\n' 'a class is' 2
+bad 'name x\n' "expected 'layer NAME' first" 1
+bad 'layer a\nclass fast\n' 'must be io, app_io' 2
 bad 'layer a b\n' 'one name' 1
-bad 'layer a\nfrobnicate\n' 'a line starts with' 2
-bad 'layer a\nname\n' 'what is missing' 2
+bad 'layer a\nfrobnicate\n' 'unknown keyword' 2
+bad 'layer a\nname\n' 'missing patterns' 2
 bad '' 'no layers' 0
 bad "layer 'a\n" '' 1
 run "$SONDE" summary job --rules nosuchrules

@@ -59,7 +59,7 @@ is 'a region by name' "$status" 0
 is 'has fewer calls' "$(jq '.io == null or .io.reads < 96' <<<"$out")" true
 run "$SONDE" summary r --roi nowhere
 is 'an unknown one is an error' "$status" 1
-like 'with a hint' "$err" 'no span and no step.*two times'
+like 'with a hint' "$err" 'not found.*two times'
 run "$SONDE" summary r --roi 2s,1s
 is 'one that ends before it begins is a usage error' "$status" 2
 

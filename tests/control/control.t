@@ -129,14 +129,14 @@ ok 'by the control socket too' poll eval "grep -qx $weight_high $weight_file"
 cp rules.yml fine.yml
 echo 'nonsense: 1' >>rules.yml
 kill -HUP "$live"
-poll grep -q 'kept as it was' url.err
+poll grep -q 'keeping the previous configuration' url.err
 is 'bad rules are refused and the old ones kept' "$(<"$weight_file")" "$weight_high"
 sed 's/300/200/' fine.yml >rules.yml
 kill -HUP "$live"
 ok 'good ones are taken' poll eval "grep -qx $((weight_high * 2 / 3)) $weight_file"
 like 'at the same address' "$(curl -s "$(<url)/metrics")" 'sonde_rule_state\{rule="high"\}'
 
-# Killed, and still everything is put back: by the warden.
+# Killed, and still everything is put back: by the watchdog.
 kill -KILL "$live"
 wait "$live" 2>/dev/null
 poll eval "grep -qx $weight_usual $weight_file"
@@ -145,7 +145,7 @@ test -z "$io_file" || { poll eval 'grep -q "100$" "$io_file"' && pass 'and that 
 poll eval '[[ $(cut -d" " -f1 "$cap_file") =~ ^(max|-1)$ ]]'
 like 'and the cap' "$(<"$cap_file")" '^(max|-1)'
 ok 'and the knob' poll grep -qx 4 app/knob
-ok 'and the journal says so' poll journal_has 'the controller has gone'
+ok 'and the journal says so' poll journal_has 'the controller exited'
 
 # A dry run, and a protected application.
 sed "s/^interval/dry_run: true\ninterval/" fine.yml >dry.yml

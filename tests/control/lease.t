@@ -1,5 +1,5 @@
 #!/bin/bash
-# A controller that is silent for longer than its lease: the warden puts everything back; when it wakes it begins anew.
+# A controller that is did not renew its lease: the watchdog puts everything back; when it wakes it begins anew.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$SOURCE_DIR/tests/live/lib.sh"
 
@@ -25,12 +25,12 @@ is 'the knob is turned' "$(<app/knob)" 16
 kill -STOP "$live"
 poll grep -qx 4 app/knob
 is 'while the controller is silent it is as it was' "$(<app/knob)" 4
-poll grep -q 'silent for longer than its lease' journal.ndjson
-like 'the journal says who put it back' "$(<journal.ndjson)" '"result":"reverted".*silent for longer than its lease'
+poll grep -q 'did not renew its lease' journal.ndjson
+like 'the journal says who put it back' "$(<journal.ndjson)" '"result":"reverted".*did not renew its lease'
 kill -CONT "$live"
 poll grep -qx 16 app/knob
 is 'awake, it begins anew' "$(<app/knob)" 16
-like 'and says why' "$(<journal.ndjson)" 'the lease had run out'
+like 'and says why' "$(<journal.ndjson)" 'the lease expired'
 
 # Killed while its changes are in force.
 kill -KILL "$live"

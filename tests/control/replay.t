@@ -45,7 +45,7 @@ like 'explained in words' "$out" 'rule hot'
 printf 'rules:\n  - name: x\n    when: ratte(a[1s]) > 1\n    do: [report y]\n' >bad.yml
 run "$SONDE" rules check bad.yml
 is 'a bad file fails' "$status" 1
-like 'with place and advice' "$err" "bad.yml:3: column 1: there is no function 'ratte'.*did you mean 'rate'"
+like 'with place and advice' "$err" "bad.yml:3: column 1: unknown function 'ratte'.*did you mean 'rate'"
 run "$SONDE" rules chek rules.yml
 is 'a word that is none is a usage error' "$status" 2
 done_testing

@@ -23,13 +23,13 @@ refused() {
 	when "$2" >/dev/null
 	like "$1" "$status $err" "1 .*line 1: $3"
 }
-refused 'what was when is not known' 'schedule(b): after("a", since="b")' '.*after\(\) asks when a program last ended'
+refused 'what was when is not known' 'schedule(b): after("a", since="b")' '.*after\(\) is not supported'
 refused 'meta data' "schedule(b): avg(v('a', sensor='bme680')) > 1" ".*only 'since'"
-refused 'samples alone' "schedule(b): v('a') + 1 > 1" '.*say avg\(v'
+refused 'samples alone' "schedule(b): v('a') + 1 > 1" '.*use avg\(v'
 refused 'code' "schedule(b): __import__('os').system('id') == 0" ".*"
-refused 'no condition' 'schedule(b): 1 + 1' '.*it is no condition'
-refused 'another action' 'destroy(b): True' ".*no action 'destroy'"
-refused 'no rule' 'hello' '.*no science rule'
+refused 'no condition' 'schedule(b): 1 + 1' '.*not a condition'
+refused 'another action' 'destroy(b): True' ".*unknown action 'destroy'"
+refused 'no rule' 'hello' '.*invalid science rule'
 
 cat >job.yml <<'END'
 name: myjob

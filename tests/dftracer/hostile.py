@@ -3,6 +3,7 @@
 import glob
 import os
 import shutil
+import struct
 import signal
 import subprocess
 import sys
@@ -129,6 +130,61 @@ def names_another_log(name):
         return k.problems
 
 
+def of_another_build():
+    """The numbers of its calls are rows of another table: it is refused and stays."""
+    with Killed() as k:
+        with open(os.path.join(k.ring, "state"), "rb") as file:
+            ours = file.read(24)[16:]
+        k.change("state", 16, struct.pack("<Q", 0x0123456789abcdef))
+        done = dft.recover(k.scratch)
+        k.want("status", done.returncode, 1)
+        for word in ("0123456789abcdef", f"{struct.unpack('<Q', ours)[0]:016x}", "hint: "):
+            k.want(word, word in done.stderr.decode(), True)
+        k.change("state", 16, ours)
+        k.want("status then", dft.recover(k.scratch).returncode, 0)
+        k.want("writes", k.writes(), k.announced)
+        return k.problems
+
+
+CHUNK = 4096  # of the file 1.0: where the first chunk starts
+FIRST = 64 + 32 * 16  # where its first record starts
+
+
+def hole_at_start():
+    """A thread was killed between a reservation and its record, the first of its chunk: the others keep their thread."""
+    with Killed() as k:
+        with open(os.path.join(k.ring, "1.0"), "rb") as file:
+            file.seek(CHUNK + FIRST)
+            words = struct.unpack("<H", file.read(2))[0]
+        k.change("1.0", CHUNK + FIRST, bytes(8 * words))
+        k.change("1.0", CHUNK + 40, bytes(24))  # as if nothing had been read
+        k.want("status", dft.recover(k.scratch).returncode, 0)
+        k.want("pids", {e["pid"] > 0 and e["tid"] > 0 for e in dft.events(k.prefix)}, {True})
+        return k.problems
+
+
+def beyond_the_tail():
+    """What lies behind the last reservation is not a record."""
+    with Killed() as k:
+        with open(os.path.join(k.ring, "1.0"), "rb") as file:
+            file.seek(CHUNK)
+            tail = struct.unpack("<Q", file.read(8))[0]
+            chunk = os.pread(file.fileno(), tail, CHUNK)
+        at = FIRST
+        while at < tail:  # the last call
+            words, kind, _ = struct.unpack_from("<HBB", chunk, at)
+            if kind == 1:
+                last = chunk[at:at + 8 * words]
+            at += 8 * words
+        k.want("the tail", at == tail and tail + 64 + len(last) < 32768, True)
+        fake = last[:8] + struct.pack("<Q", 1) + last[16:]  # a call of long ago
+        k.change("1.0", CHUNK + tail + 64, fake)
+        k.want("status", dft.recover(k.scratch).returncode, 0)
+        times = sorted(e["ts"] for e in dft.events(k.prefix))
+        k.want("a call of another time", times[-1] - times[0] < 60e6, True)
+        return k.problems
+
+
 def log_is_a_link():
     with Killed() as k:
         target = os.path.join(k.scratch, "thesis")
@@ -186,6 +242,9 @@ def main():
         tap.check(f"{len(data)} bytes of {name} at {at} are nonsense", damaged(name, at, data))
     tap.check("a ring that names a log in another directory", names_another_log("elsewhere/thesis"))
     tap.check("a ring that names another file of its directory", names_another_log("thesis"))
+    tap.check("a ring of another build of libdftracer", of_another_build())
+    tap.check("a first record that was not written", hole_at_start())
+    tap.check("bytes behind the last record", beyond_the_tail())
     tap.check("a log that is a link", log_is_a_link())
     tap.check("a link to a directory of the user", leads_elsewhere(False))
     tap.check("a link to a directory of the user, with a state", leads_elsewhere(True))

@@ -143,7 +143,7 @@ echo 'a,b' >none.csv
 run "$SONDE" duet report none.csv
 like 'a file that is no table is told' "$status $err" "^1 .*'none.csv' is no table of results: it has no column 'benchmark'.*hint: sonde duet process"
 run "$SONDE" duet repor none.csv
-like 'a typo of an action is told' "$status $err" "^2 .*'repor' is neither a file nor an action.*did you mean 'report'"
+like 'a typo of an action is told' "$status $err" "^2 .*unknown action 'repor'.*did you mean 'report'"
 mkdir empty
 table empty
 like 'a directory without results is told' "$err" 'there are no results'
@@ -263,7 +263,7 @@ is 'duetprocess in its older form' "$status $(cmp two.csv three.csv && echo same
 printf 'duetbench: {suite: s, image: i, results: [/r], duets: [x], colour: red}\nx: {A: {run: y}}\n' >bad.yml
 run duetbench --filter x -v -o new bad.yml
 is 'duetbench with a bad configuration fails' "$status" 1
-like 'and says where' "$err" "bad.yml:1: 'duetbench' has the unknown key 'colour'"
+like 'and says where' "$err" "bad.yml:1: unknown key 'colour' in 'duetbench'"
 
 # interrupted where nothing has begun to run: in an artifact, and while an engine takes its time
 mark=$((RANDOM + 100000)).$$
@@ -285,6 +285,6 @@ done
 
 printf 'duetbench: {suite: s, image: i, results: [/r], duets: [x]}\nx: {A: {run: y}}\n' >single.yml
 run taskset -c "$(taskset -cp $$ | grep -o '[0-9]*$')" "$SONDE" duet --docker false -o single single.yml
-like 'a suite on one CPU is warned of' "$err" 'warning: there is one CPU only'
+like 'a suite on one CPU is warned of' "$err" 'warning: only one CPU is available'
 
 done_testing

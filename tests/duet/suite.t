@@ -59,15 +59,15 @@ is 'remove_containers: false keeps them' "$status $(ours) $(podman ps --format '
 podman rm -f $(podman ps -a --format '{{.Image}} {{.Names}}' | awk -v image="$image" 'index($1, image) { print $2 }') >/dev/null
 duet -o out suite.yml
 is 'a directory that exists is refused' "$status" 1
-like 'with what to do' "$err" '--resume goes on'
+like 'with what to do' "$err" 'use --resume'
 
 rm out/lines.nap.1.seqn.None.B.times
 duet -o out --resume suite.yml
-like 'what is finished is not made again' "$err" '1 run done, 5 there already, 0 failed'
+like 'what is finished is not made again' "$err" '1 run done, 5 skipped, 0 failed'
 
 for seed in 1 2 3 4; do # each has another order
 	duet -o out --resume --seed $seed suite.yml
-	like "nor with another seed ($seed)" "$err" '0 runs done, 6 there already, 0 failed'
+	like "nor with another seed ($seed)" "$err" '0 runs done, 6 skipped, 0 failed'
 done
 
 duet process out -o table.csv
@@ -134,7 +134,7 @@ echo 'duetbench: {colour: red}' >wrong.yml
 duet -o several one.yml wrong.yml two.yml
 is 'several configurations run in one call, and what is wrong with one is the exit code' "$status $(cd several && ls -d -- *.times | sed 's/\.\(AB\|BA\)\./.XX./' | tr '\n' ' ')" \
 	'1 lines.nap.0.duet.XX.A.times lines.nap.0.duet.XX.B.times other.doze.0.duet.XX.A.times other.doze.0.duet.XX.B.times ' || diag "$err"
-like 'which is named' "$err" "wrong.yml:1: 'duetbench' has the unknown key 'colour'"
+like 'which is named' "$err" "wrong.yml:1: unknown key 'colour' in 'duetbench'"
 rm several/lines.*.A.times
 duet -f -v -o several one.yml
 is '-f writes into a directory that exists' "$status $(ls several | grep -c '^lines.*times')" '0 2' || diag "$err"

@@ -69,7 +69,7 @@ like 'is named' "$err" "'bad': line 1: 'agents=x'"
 run sonde fleet up --listen 10.98.0.1 --hosts -oProxyCommand=x
 is 'a host that is an option is none' "$status" 1
 run sonde fleet up --listen 'x y' --agents 0
-like 'an address that is none' "$err" "'x y' is no address"
+like 'an address that is none' "$err" "invalid listen address 'x y'"
 ok 'nothing is left of these' test -z "$(processes server)"
 run sonde fleet up --lease 3s --listen 10.98.0.1 --hosts 10.98.1.2 --ssh "$shell" --remote /no/such/sonde
 is 'where sonde is not' "$status" 1

@@ -41,7 +41,7 @@ touch go
 ok 'it ends' wait_for is_now "$job" "done"
 run sonde job knob "$job" threads=1
 is 'then there is nothing to set' "$status" 1
-like 'which is said' "$err" 'has ended already'
+like 'which is said' "$err" 'has already ended'
 is 'nothing else was seen' "$(sort -u seen | grep -c never)" 0
 
 # Who never listens is not held up, nor does it hold anybody up.

@@ -3,9 +3,6 @@
 
 #include "duet/duet-replay.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { RUNS_MOST = 200 }; /* judging more takes longer, not other ways */
 
 static void show(struct duet_journal *j)
@@ -24,17 +21,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct duet_journal j = DUET_JOURNAL_INIT;
 	struct sonde_err err = SONDE_ERR_INIT;
-	char *text = malloc(n + 1);
-	size_t whole;
+	struct buf text = BUF_INIT;
 
-	if (!text)
-		return 0;
-	memcpy(text, data, n);
-	text[n] = '\0';
-	if (duet_journal_parse(&j, text, &whole, &err) == 0 && j.run_count <= RUNS_MOST)
+	buf_add(&text, data, n);
+	if (duet_journal_parse(&j, &text, &err) == 0 && j.run_count <= RUNS_MOST)
 		show(&j); /* takes it */
 	else
 		duet_journal_release(&j);
-	free(text);
+	buf_release(&text);
 	return 0;
 }

@@ -32,7 +32,7 @@ static inline void fuzz_import(const char *name, const uint8_t *data, size_t n)
 	char dir[64], path[64];
 	const char *paths[] = { path };
 	const struct exchange_format *format = fuzz_format(name);
-	struct import_options options = { .format = format, .paths = paths, .path_count = 1, .dir = dir };
+	struct import_options options = { .paths = paths, .path_count = 1, .dir = dir };
 	struct import_result result;
 	struct sonde_err err = SONDE_ERR_INIT;
 	char *head = malloc(n + 1);
@@ -47,7 +47,7 @@ static inline void fuzz_import(const char *name, const uint8_t *data, size_t n)
 		format->is_mine(head, n);
 	free(head);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	rc = import_run(&options, &result, &err);
+	rc = import_run(format, &options, &result, &err);
 	if (rc != 0 && rc != -ENODATA) {
 		fprintf(stderr, "import: %s\n", err.text);
 		abort();

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "base/fs.h"
-#include "model/jsontext.h"
+#include "base/jsonscan.h"
 #include "pfw/line-template.h"
 
 #include <fcntl.h>
@@ -102,7 +102,7 @@ static void read_line(struct pfw_shapes *shapes, const struct pfw_context *ctx, 
 	if (kind != PFW_LINE_RECORD)
 		return;
 	check(pfw_event_make(&s.event, ctx, &s.line) == 0);
-	check(!args_of(&s.event) || model_is_json_object(args_of(&s.event)));
+	check(!args_of(&s.event) || jsonscan_is_object(args_of(&s.event)->data, args_of(&s.event)->bytes));
 	if (is_matched)
 		compare(&match);
 	else if (shapes && s.event.class == PFW_EVENT)

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "calls/calls.h"
+#include "calls/calls-hash.h"
 #include "pfw/log-recover.h"
 #include "pfw/pfwlog.h"
 
@@ -70,7 +70,7 @@ static size_t write_state(const uint8_t *bytes, size_t n)
 	memset(&state, 0, sizeof(state));
 	state = (struct pfwlog_state){ .magic = PFWLOG_MAGIC,
 		.version = PFWLOG_VERSION,
-		.call_count = CALL_COUNT,
+		.calls_hash = CALLS_HASH,
 		.process = 1,
 		.true_pid = 1,
 		.setup = { .generation = (char)('C' + (n ? bytes[0] % 3 : 0)),
@@ -111,6 +111,7 @@ static void write_ring(const uint8_t *bytes, size_t n)
 	struct sonde_segment head = { .magic = SONDE_SEGMENT_MAGIC,
 		.version = SONDE_SHM_VERSION,
 		.kind = SONDE_SEGMENT_RING,
+		.calls_hash = CALLS_HASH,
 		.process = 1,
 		.pid = 1,
 		.chunk_count = 1,

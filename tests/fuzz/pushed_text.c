@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "live/push-receiver-text.h"
+#include "live/push-receiver.h"
 
 #include <math.h>
 #include <stdlib.h>

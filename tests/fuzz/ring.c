@@ -5,6 +5,7 @@
 #include "fuzz.h"
 
 #include "base/fs.h"
+#include "calls/calls-hash.h"
 #include "record/record.h"
 #include "sonde/shm.h"
 
@@ -52,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct sonde_segment head = { .magic = SONDE_SEGMENT_MAGIC,
 		.version = SONDE_SHM_VERSION,
 		.kind = SONDE_SEGMENT_RING,
+		.calls_hash = CALLS_HASH,
 		.process = 1,
 		.pid = 1,
 		.chunk_count = 1,

@@ -4,9 +4,9 @@
  */
 #include "fuzz.h"
 
+#include "config/cron.h"
 #include "live/rules/action.h"
-#include "live/rules/cron.h"
-#include "live/rules/expr.h"
+#include "live/rules/rule-expr.h"
 #include "live/rules/waggle.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static void fill(struct memory *m, const struct expr *e)
 {
 	static const struct memory_label labels[] = { { "app", "a" }, { "step", "frame" } };
 
-	if (expr_watch(e, m) < 0)
+	if (rule_expr_watch(e, m) < 0)
 		return;
 	for (size_t i = 0; i < m->watched.count; i++) {
 		size_t bytes;
@@ -38,16 +38,16 @@ static void evaluate(const struct expr *e, bool is_truth)
 		.is_utc = true };
 	struct memory m = MEMORY_INIT;
 	struct buf text = BUF_INIT;
-	struct expr_value v = expr_eval(e, &m, &now);
+	struct expr_value v = rule_expr_eval(e, &m, &now);
 
 	fill(&m, e);
-	v = expr_eval(e, &m, &now);
+	v = rule_expr_eval(e, &m, &now);
 	if (v.is_known && (isnan(v.number) || (is_truth && v.number != 0 && v.number != 1)))
 		abort();
 	if (!v.is_known && !v.why[0])
 		abort();
-	expr_explain(&text, e, &m, &now);
-	expr_why(&text, e, &m, &now);
+	rule_expr_explain(&text, e, &m, &now);
+	rule_expr_why(&text, e, &m, &now);
 	buf_release(&text);
 	memory_release(&m);
 }
@@ -56,7 +56,7 @@ static void compile(const char *text, enum expr_type type, struct arena *arena)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct expr *e = NULL;
-	int rc = expr_compile(&e, text, type, arena, &err);
+	int rc = rule_expr_compile(&e, text, type, arena, &err);
 
 	if (rc < 0 && !err.text[0])
 		abort();

@@ -100,7 +100,7 @@ is 'no directory is left behind' "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'so
 "$SONDE" record -q -o two -- true
 run "$SONDE" join -o both one two
 is 'two runs are joined by the time of day' "$status" 0
-is 'without a bound' "$(jq -c '[.clock.error_ns, .hosts[1].clock.bound_ns, .hosts[1].clock.by]' both/run.json)" '[null,null,"the time of day"]'
+is 'without a bound' "$(jq -c '[.clock.error_ns, .hosts[1].clock.bound_ns, .hosts[1].clock.by]' both/run.json)" '[null,null,"the wall clock"]'
 run "$SONDE" record --hosts slurm -- true
 [[ -n ${SLURM_JOB_NODELIST:-} ]] || is 'slurm is for allocations' "$status" 2
 done_testing

@@ -42,7 +42,7 @@ if "$SONDE" record -o probe --pids-limit 100 -- true 2>limits.log; then
 	is 'a limit of processes holds' "$out" 9
 	run "$SONDE" record -o memory --memory-limit 64M -- "$SONDE_TEST_ACTS" grow
 	is 'who takes too much memory is killed' "$status" 137
-	like 'by whom is said, and what the limit was' "$("$SONDE" info memory)" 'killed by SIGKILL of the out-of-memory killer \(limit 64[.0]* MiB\)'
+	like 'by whom is said, and what the limit was' "$("$SONDE" info memory)" 'killed by SIGKILL \(out-of-memory killer\) \(limit 64[.0]* MiB\)'
 	run "$SONDE" record -v -o child --memory-limit 64M -- sh -c '"$0" grow; exit 3' "$SONDE_TEST_ACTS"
 	is 'when it is a child the code is the program'"'"'s' "$status" 3
 	like 'and it is said too' "$err" 'processes of the program were killed by the out-of-memory killer'
@@ -50,10 +50,10 @@ if "$SONDE" record -o probe --pids-limit 100 -- true 2>limits.log; then
 	is 'another SIGKILL' "$status" 137
 	unlike 'is just that' "$("$SONDE" info shot)" 'out-of-memory'
 	"$SONDE" record -q -o outer --probes none --memory-limit 100M -- "$SONDE" record -q -o within -- "$SONDE_TEST_ACTS" grow
-	like 'a limit that somebody else has set is known too' "$("$SONDE" info within)" 'SIGKILL of the out-of-memory killer \(limit 100[.0]* MiB\)'
+	like 'a limit that somebody else has set is known too' "$("$SONDE" info within)" 'SIGKILL \(out-of-memory killer\) \(limit 100[.0]* MiB\)'
 	if "$SONDE" record -o box --sandbox --memory-limit 64M -- true 2>/dev/null; then
 		"$SONDE" record -f -o box --sandbox --memory-limit 64M -- "$SONDE_TEST_ACTS" grow
-		like 'in a sandbox too' "$("$SONDE" info box)" 'SIGKILL of the out-of-memory killer'
+		like 'in a sandbox too' "$("$SONDE" info box)" 'SIGKILL \(out-of-memory killer\)'
 	else
 		skip 'in a sandbox too' 'no sandbox here'
 	fi

@@ -80,6 +80,24 @@ fails banned 'atoi' 'two\.c:3: atoi is banned'
 printf '%s\n' "char c = '\"'; int i = atoi(s); char d = '\"';" >src/stats/two.c
 fails banned 'atoi between quotes that are characters' 'two\.c:1: atoi is banned'
 
+printf 'int two(void)\n{\n\treturn fork();\n}\n' >src/stats/two.c
+fails banned 'a process that launch does not start' 'two\.c:3: fork starts a program: use launch/'
+printf 'int two(void)\n{\n\treturn execvp(name, argv);\n}\n' >src/stats/two.c
+fails banned 'a program that launch does not execute' 'two\.c:3: execvp starts a program: use launch/'
+printf 'int two(void)\n{\n\treturn p->fork();\n}\n' >src/stats/two.c
+run tools/lint build/meson banned
+is 'a member of that name is another function' "$status" 0
+mkdir src/launch && printf 'int two(void);\n' >src/launch/two.c
+fails banned 'an exception without a process' 'src/duet/barrier\.c: is an exception that starts no process'
+printf 'void one(void)\n{\n\tfprintf(stderr, "");\n}\n' >src/base/one.c
+fails banned 'base that prints' 'one\.c:3: fprintf prints or exits'
+printf 'void one(void)\n{\n\tabort();\n}\n' >src/base/one.c
+fails banned 'base that aborts' 'one\.c:3: abort prints or exits'
+printf 'void one(void)\n{\n\tstatic int calls;\n\tcalls++;\n}\n' >src/base/one.c
+fails banned 'base with state in a function' 'one\.c:3: calls is state'
+printf 'int calls = 3;\n' >src/base/one.c
+fails banned 'base with global state' 'one\.c:1: calls is state'
+
 printf '#include <math.h>\nint main(int n, char **v)\n{\n\treturn (int)cos(n);\n}\n' | gcc -x c - -lm -o build/bin/one
 fails needed 'another library' 'needs libm\.so\.6'
 cp build/bin/one build/bin/other

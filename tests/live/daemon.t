@@ -42,7 +42,7 @@ ok 'and when it is ready again' poll heard_times 'READY=1' 2
 like 'at the same address' "$(curl -s "$(<url)/metrics")" "sonde_processes\{app=\"$name\"\} 1"
 echo 'nonsense: 1' >live.yml
 kill -HUP "$live"
-ok 'a bad configuration is refused' poll grep -q 'kept as it was' url.err
+ok 'a bad configuration is refused' poll grep -q 'keeping the previous configuration' url.err
 ok 'which is no end of being ready' poll heard_times 'READY=1' 3
 rm live.yml
 frames=$(curl -s "$(<url)/metrics" | sed -n "s/^sonde_app_frames_seen_total{app=\"$name\"} //p")

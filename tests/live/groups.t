@@ -25,7 +25,7 @@ kill "$live"
 wait "$live"
 printf 'groups: { x: relative }\n' >bad.yml
 run "$SONDE" live --listen 127.0.0.1:0 --config bad.yml
-like 'a directory that is none' "$status $err" '1 .*bad.yml:1: a group has a name and an absolute directory'
+like 'a directory that is none' "$status $err" '1 .*bad.yml:1: a group must have a name and an absolute directory'
 
 # An application with a group of its own, whichever version and however many hierarchies this machine has.
 if "$SONDE" live run --group -- true 2>group.err; then

@@ -154,7 +154,7 @@ is 'with --shell a shell runs it, as SOFA did' "$status $out $(<redirected)" '0 
 run sofa --logdir deep/er analyze --profile_region 0,100
 is 'a region of seconds is looked at' "$status" 0
 run sofa --logdir deep/er analyze --spotlight_gpu
-like 'no GPU is said, where there is none' "$status $err" "^0|no counter 'gpu.0.util_percent'"
+like 'no GPU is said, where there is none' "$status $err" "^0|counter 'gpu.0.util_percent' not found"
 for ip in 10.0.0.1 10.0.0.2; do sofa --logdir "node-$ip" record "sh -c 'exit 0'"; done
 for again in first second; do
 	run sofa --logdir node/ report --cluster_ip 10.0.0.1,10.0.0.2

@@ -21,7 +21,7 @@ url=http://127.0.0.1:$(<port)/news
 run sofa stat "wget $url"
 is 'stat: the program ends well' "$status" 0
 ok 'stat: wget fetched its page' test -s news
-like 'stat: says where the time went' "$out$err" 'on a CPU +[0-9.]+ [mu]?s'
+like 'stat: says where the time went' "$out$err" 'running +[0-9.]+ [mu]?s'
 run sofa stat "wget -q $url" --profile_all_cpus
 is 'stat --profile_all_cpus' "$status" 0
 

@@ -296,11 +296,16 @@ static void bytes(void)
 	GET(_IO_getc);
 	GET(fgetc_unlocked);
 	GET(getc_unlocked);
-	r = __underflow(f);
-	WANT(__underflow, .fd = fd, .path = path, .ret = r);
+	r = __underflow(f); /* its buffer is not empty */
+	WANT(__underflow, .fd = fd, .path = path, .ret = r, .size = 0);
 	r = __uflow(f);
-	WANT(__uflow, .fd = fd, .path = path, .ret = r);
+	WANT(__uflow, .fd = fd, .path = path, .ret = r, .size = 0);
 	CHECK(r == '8');
+	r = fflush(f); /* now it is */
+	WANT(fflush, .fd = fd, .path = path, .ret = r);
+	r = __uflow(f);
+	WANT(__uflow, .fd = fd, .path = path, .ret = r, .size = 1);
+	CHECK(r == '9');
 	r = __overflow(g, 'z');
 	WANT(__overflow, .fd = to, .path = P("g"), .ret = r);
 	r = fclose(g);

@@ -35,7 +35,7 @@ like 'also of its numbers' "$err" 'between 0 and 1'
 ask 'SELECT * FROM io' --rows 3 --csv
 is 'a cut answer exits with 1' "$status" 1
 is 'has so many rows' "$(wc -l <<<"$out")" 4
-like 'and says so' "$err" 'cut after 3 rows, the limit'
+like 'and says so' "$err" 'truncated after 3 rows, the limit'
 ask 'SELECT pid FROM process LIMIT 1' --rows 1
 is 'an answer of just as many is whole' "$status" 0
 ask 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c' --timeout 200ms

@@ -39,7 +39,7 @@ run "$SONDE" session late.yml -o late
 like 'a companion that is never ready is said to be' "$status $err" "1 .*'web' was not ready in time"
 sed -e 's/^    command: \[ .usr.*/    command: [ "false" ]/' app.yml >gone.yml
 run "$SONDE" session gone.yml -o gone
-like 'and one that ends' "$status $err" "1 .*ended before it was ready"
+like 'and one that ends' "$status $err" "1 .*exited before it was ready"
 
 cat >sweep.yml <<END
 command: [ $APP ]

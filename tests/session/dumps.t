@@ -91,7 +91,7 @@ sed '/thresholds/d; s/tegrastats, nsys, tau/nsys, tau/' app.yml >multi.yml
 TAU_KIND=multi NSYS_BROKEN=1 run "$SONDE" session multi.yml -o multi
 is 'several metrics of TAU' "$status $(dump multi 'TAU profiles') $(value multi tau_exclusive_seconds main) $(value multi tau_inclusive 'PAPI_L2_TCM main')" '0 tau 2 3 null 2 7010' || diag "$err"
 is 'events stand in each and count once' "$(value multi tau_event_count 'Message size')" 4
-like 'a report that nsys cannot export stays, with what to do' "$(dump multi 'nsys reports')" "nsys 1 0 'report.nsys-rep' is kept as it is.*nsys export --type sqlite"
+like 'a report that nsys cannot export stays, with what to do' "$(dump multi 'nsys reports')" "nsys 1 0 'report.nsys-rep' was kept unread.*nsys export --type sqlite"
 
 # What nobody vouches for: cut short, none at all, elsewhere, without end.
 mkdir cut
@@ -108,7 +108,7 @@ END
 printf 'command: [ %s, "5", "1" ]\ntools: [ { name: mine, around: [ sh, -c, "cp -P cut/* {tool}; \\"$@\\"", x ] } ]\n' "$APP" >cut.yml
 run "$SONDE" session cut.yml -o cut-out
 is 'dumps that are damaged fail nothing' "$status" 0 || diag "$err"
-like 'TAU: what is there of one that is cut short' "$(value cut-out tau_calls 'read()') $(dump cut-out 'TAU profiles')" "10 mine 2 3 'profile.0.0.0' is no profile of TAU, or is cut short"
+like 'TAU: what is there of one that is cut short' "$(value cut-out tau_calls 'read()') $(dump cut-out 'TAU profiles')" "10 mine 2 3 'profile.0.0.0' is not a TAU profile, or is truncated"
 like 'nsys: what is no database' "$(dump cut-out 'nsys reports')" "mine 2 0 .*'other.sqlite'"
-like 'tegrastats: what is no log' "$(dump cut-out 'tegrastats logs')" 'mine 1 0 .*no line'
+like 'tegrastats: what is no log' "$(dump cut-out 'tegrastats logs')" 'mine 1 0 .*no lines of tegrastats'
 done_testing

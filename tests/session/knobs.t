@@ -28,11 +28,11 @@ is 'sets it at each point, and the others as they are' "$(grep -o 'knobs: .*' <<
 like 'and recommends what is fast' "$(jq -r .sweep.recommended sweep/profile.json)" '^(8|30)$'
 printf 'command: [ /usr/bin/python3, app.py ]\nknobs: { bach: 3 }\n' >typo.yml
 run "$SONDE" session typo.yml -o typo
-like 'one that nobody asks for did nothing, which is said' "$status $err" "1 .*not asked for the knob 'bach'"
+like 'one that nobody asks for did nothing, which is said' "$status $err" "1 .*did not use the knob 'bach'"
 printf 'command: [ /usr/bin/python3, app.py ]\nknobs: { batch: 1000 }\n' >bounds.yml
 run "$SONDE" session bounds.yml -o bounds
 like 'the program'"'"'s bounds are kept' "$status $err" '0 .*knobs: 1 slow'
 printf 'command: [ "true" ]\nknobs: { batch: [ 1 ] }\n' >bad.yml
 run "$SONDE" session bad.yml -o bad
-like 'a value that is none' "$status $err" "1 .*bad.yml:2: the knob 'batch' must be"
+like 'a value that is none' "$status $err" "1 .*bad.yml:2: knob 'batch' must be"
 done_testing

@@ -45,10 +45,10 @@ is 'what botocore put is fetched' "$status $(of sha256)" "0 $sum" || diag "$err"
 like 'and is what the application gets' "$err" "$sum"
 rm -rf cache
 AWS_SECRET_ACCESS_KEY=other fetch "$sum"
-like 'a wrong signature is refused' "$status $err" '1 .*the server refuses us \(403\)'
+like 'a wrong signature is refused' "$status $err" '1 .*access denied \(HTTP 403\)'
 wrong=$(printf x | sha256sum | cut -d' ' -f1)
 fetch "$wrong"
-like 'a wrong hash too' "$status $err" "1 .*its sha256 is $sum, not $wrong"
+like 'a wrong hash too' "$status $err" "1 .*sha256 is $sum, expected $wrong"
 
 rm -rf cache
 touch way/CUT

@@ -114,15 +114,15 @@ is 'and is told' "$(field "p['repeats'][0]['is_cut']")" True
 printf 'command: [sh, -c, "trap : INT TERM; (trap : INT TERM; sleep 300) & while :; do sleep 300; done"]\ntimeout: 200ms\nladder: { interrupt: 100ms, terminate: 100ms }\n' >stubborn.yml
 profile stubborn.yml stubborn
 is 'a timeout is a failure' "$status" 1
-like 'with words' "$err" 'did not end in time'
+like 'with words' "$err" 'timed out'
 is 'and told' "$(field "p['repeats'][0]['has_timed_out']")" True
 
 printf 'command: "true"\ndataset: { source: "file:data.txt", sha256: %064d }\n' 0 >wrong.yml
 run "$SONDE" session wrong.yml -o wrong
 is 'another dataset is refused' "$status" 1
-like 'with its digest' "$err" "its sha256 is $sum"
+like 'with its digest' "$err" "sha256 is $sum"
 printf 'comand: "true"\n' >typo.yml
 run "$SONDE" session typo.yml -o typo
 is 'a wrong key is refused' "$status" 1
-like 'where it stands, with what was meant' "$err" "typo.yml:1: a session has no key 'comand'.*did you mean 'command'"
+like 'where it stands, with what was meant' "$err" "typo.yml:1: unknown key 'comand' in a session.*did you mean 'command'"
 done_testing

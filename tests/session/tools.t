@@ -47,13 +47,13 @@ is 'nothing is left behind' "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'sonde-t
 
 printf 'command: ["true"]\ntools: [ nsis ]\n' >typo.yml
 run "$SONDE" session typo.yml -o typo
-like 'a tool that is not known' "$status $err" "1 .*typo.yml:2: 'nsis' is no tool.*did you mean 'nsys'"
+like 'a tool that is not known' "$status $err" "1 .*typo.yml:2: unknown tool 'nsis'.*did you mean 'nsys'"
 printf 'command: ["true"]\ntools: [ { around: [ /no/such/tool ] } ]\n' >none.yml
 run "$SONDE" session none.yml -o none
 like 'one that is not there' "$status $err" "1 .*/no/such/tool"
 printf 'command: ["true"]\nrootfs: /\ntools: [ tau ]\n' >root.yml
 run "$SONDE" session root.yml -o root
-like 'and one that cannot get in' "$status $err" "1 .*'tau' is put around"
+like 'and one that cannot get in' "$status $err" "1 .*'tau' wraps the command"
 
 printf 'command: [ %s, "20", "2" ]\nprobes: [ cpu, sched ]\n' "$APP" >probes.yml
 run "$SONDE" session probes.yml -o probes
@@ -63,5 +63,5 @@ run "$SONDE" session app.yml -o plain
 is 'and only those' "$(jq -r '.probes[] | select(.name == "cpu").state' plain/run.json)" off || diag "$(jq -c .probes plain/run.json)"
 printf 'command: ["true"]\nprobes: [ cpus ]\n' >word.yml
 run "$SONDE" session word.yml -o word
-like 'a probe that does not exist' "$status $err" "1 .*word.yml:2: there is no probe 'cpus'.*did you mean 'cpu'"
+like 'a probe that does not exist' "$status $err" "1 .*word.yml:2: unknown probe 'cpus'.*did you mean 'cpu'"
 done_testing

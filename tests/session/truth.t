@@ -44,7 +44,7 @@ while True:
 END
 printf 'command: [/usr/bin/python3, stubborn.py]\ntimeout: 1s\nladder: { interrupt: 200ms, terminate: 200ms }\n' >stubborn.yml
 run "$SONDE" session stubborn.yml -o stubborn
-like 'who does not end is ended, and the session has failed' "$status $err" '1 .*did not end in time'
+like 'who does not end is ended, and the session has failed' "$status $err" '1 .*timed out'
 alive=0 seen=0
 for f in pid.*; do
 	seen=$((seen + 1))

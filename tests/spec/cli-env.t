@@ -51,7 +51,7 @@ like 'fish has its own form' "$out" '^set -gx PATH .*;$'
 in_shell bash '"$PREFIX/bin/sonde" env dftracer'
 is 'an unknown compatibility layer exits with 2' "$status" 2
 is 'and prints no line to evaluate' "$out" ''
-is 'it says which there are' "$err" "sonde env: there is no compatibility layer 'dftracer'
+is 'it says which there are' "$err" "sonde env: unknown compatibility layer 'dftracer'
 hint: installed in '$prefix/lib/sonde/compat': none"
 
 mkdir -p "$prefix/lib/sonde/compat/waggle/bin" "$prefix/lib/sonde/compat/sofa"
@@ -69,6 +69,6 @@ mkdir -p "co:lon/bin"
 cp "$SONDE" co:lon/bin/
 run co:lon/bin/sonde env
 is 'a prefix that no path can hold is an error' "$status" 1
-like 'and said' "$err" 'it has a colon in it'
+like 'and said' "$err" 'it contains a colon'
 
 done_testing

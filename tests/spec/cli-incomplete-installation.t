@@ -24,6 +24,6 @@ like 'with the file that is missing' "$err" 'completions/sonde'
 
 run "$SONDE_STAGE/libexec/sonde/sonde-look"
 is 'a program of libexec is not for direct use' "$status" 2
-like 'and says so' "$err" "run by 'sonde'"
+like 'and says so' "$err" "internal program of 'sonde'"
 
 done_testing

@@ -18,7 +18,7 @@ fresh
 before=$(find "$root" -type f -exec md5sum {} +)
 run "$SONDE" setup --dry-run
 is 'a dry run exits with 0' "$status" 0
-like 'it says what it would change' "$out" "perf +would do +$root/proc/sys/kernel/perf_event_paranoid: 3 -> 1"
+like 'it says what it would change' "$out" "perf +would change +$root/proc/sys/kernel/perf_event_paranoid: 3 -> 1"
 like 'and what is already there' "$out" 'tracefs +already'
 is 'it changes nothing' "$(find "$root" -type f -exec md5sum {} +)" "$before"
 
@@ -37,7 +37,7 @@ unlike 'and does nothing' "$out" 'done'
 is 'the old values are still the old ones' "$(jq -r '.changes[0].before' "$state")" 3
 
 run "$SONDE" setup --undo --dry-run
-like 'a dry undo says what it would restore' "$out" 'perf +would do +.*: 1 -> 3'
+like 'a dry undo says what it would restore' "$out" 'perf +would change +.*: 1 -> 3'
 is 'and does not' "$(value perf_event_paranoid)" 1
 
 run "$SONDE" setup --undo
@@ -102,13 +102,13 @@ if [[ $(id -u) == 0 ]] && command -v setpriv >/dev/null; then
 	cp "$SONDE_STAGE/libexec/sonde/sonde-look" user/libexec/sonde/
 	run setpriv --reuid 65534 --regid 65534 --clear-groups user/bin/sonde setup
 	is 'an ordinary user is refused' "$status" 1
-	like 'and told how' "$err" "hint: sudo .*/user/bin/sonde setup"
+	like 'and told how' "$err" "hint: run .sudo .*/user/bin/sonde setup"
 	run setpriv --reuid 65534 --regid 65534 --clear-groups user/bin/sonde setup --dry-run
 	is 'but may look' "$status" 0
 else
 	run "$SONDE" setup
 	is 'an ordinary user is refused' "$status" 1
-	like 'and told how' "$err" 'hint: sudo '
+	like 'and told how' "$err" 'hint: run .sudo '
 	run "$SONDE" setup --dry-run
 	is 'but may look' "$status" 0
 fi

@@ -32,9 +32,12 @@ is 'sonde help is the same' "$out" "$overview"
 run "$SONDE" --help
 is 'sonde --help is the same' "$out" "$overview"
 
+run "$SONDE" compare --help
+like 'compare is duet' "$out" '^Usage: sonde duet'
+
 run "$SONDE" doctr
 is 'a mistyped command exits with 2' "$status" 2
-is 'a mistyped command gets a proposal' "$err" "sonde: 'doctr' is not a command
+is 'a mistyped command gets a proposal' "$err" "sonde: unknown command 'doctr'
 hint: did you mean 'sonde doctor'?"
 
 run "$SONDE" help doctr
@@ -53,7 +56,7 @@ hint: did you mean 'csh'?"
 
 run "$SONDE" completion
 is 'a missing argument exits with 2' "$status" 2
-like 'a missing argument is named' "$err" '^sonde completion: argument SHELL is missing'
+like 'a missing argument is named' "$err" '^sonde completion: missing argument SHELL'
 
 run "$SONDE" version surplus
 is 'a surplus argument exits with 2' "$status" 2

@@ -164,7 +164,7 @@ EOF
 "$SONDE" import -q --from pfw cross.json -o run
 "$SONDE" export --to perfetto -o trace.pftrace run
 if command -v protoc >/dev/null; then
-	is 'spans that cross have lanes' "$(protoc --decode_raw <trace.pftrace | grep -c 'spans that cross others')" 2
+	is 'spans that cross have lanes' "$(protoc --decode_raw <trace.pftrace | grep -c 'overlapping spans')" 2
 	ok 'invalid text became valid' sh -c 'protoc --decode_raw <trace.pftrace | grep -q "bad .357.277.275 .000 name"'
 else
 	skip_missing 'spans that cross have lanes' 'protoc is not installed'

@@ -166,7 +166,7 @@ run "$SONDE" import in.folded --from nonsense -o x
 is 'an unknown format is a usage error' "$status" 2
 run "$SONDE" import in.folded --from strace -o x
 is 'a file that is something else has no events' "$status" 1
-like 'which is said' "$err" 'it was read as strace; --from names another format'
+like 'which is said' "$err" 'the file was read as strace; use --from to select another format'
 : >empty.json
 for format in chrome strace perf folded; do
 	run "$SONDE" import empty.json --from $format -o x

@@ -23,16 +23,16 @@ is 'validate passes what is valid' "$status" 0
 (cat "$data" && printf '\n{"id":1,}\nnonsense\n') >bad.pfw
 run "$SONDE" trace validate bad.pfw
 is 'validate exits with 3 for what is not' "$status" 3
-like 'and says what and where' "$out" 'bad\.pfw:65: a key in quotes is missing, at byte 9'
-like 'for every line' "$out" 'bad\.pfw:66: it is no JSON object, at byte 1'
+like 'and says what and where' "$out" 'bad\.pfw:65: expected a quoted key, at byte 9'
+like 'for every line' "$out" 'bad\.pfw:66: not a JSON object, at byte 1'
 head -c 2000 b.pfw.gz >cut.pfw.gz
 run "$SONDE" trace validate cut.pfw.gz
 is 'a cut file is not valid' "$status" 3
-like 'which is said' "$out" 'it is cut: the gzip member that byte 2000 is in has no end'
+like 'which is said' "$out" 'truncated: unexpected end of the gzip member at byte 2000'
 
 run "$SONDE" trace merge a.pfw c.pfw.gz bad.pfw -o all.pfw.gz
 is 'merge exits with 0' "$status" 0
-like 'merge leaves out what is no record' "$err" '2 lines are no records, and were left out'
+like 'merge leaves out what is no record' "$err" '2 invalid lines were skipped'
 is 'merge keeps the rest' "$(zcat all.pfw.gz | grep -c '^{')" $((62 * 4))
 is 'what it writes is one JSON array, but for the commas' "$(zcat all.pfw.gz | sed '2,$s/^{/,{/; 2s/^,//' | jq length)" $((62 * 4))
 run "$SONDE" trace merge a.pfw -o all.pfw.gz

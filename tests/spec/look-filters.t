@@ -85,7 +85,7 @@ usage '--from of files' --table file --from 1s
 usage '--pid of calls in general' --table call --pid 1
 usage 'a time without a unit' --from 5
 usage 'a limit of 0' --limit 0
-like 'it says what does not fit' "$("$SONDE" events --table span --call read 2>&1)" "table 'span'.*--call"
+like 'it says what does not fit' "$("$SONDE" events --table span --call read 2>&1)" "--call does not apply to the table 'span'"
 
 run "$SONDE" events --table process --json --pid "$child"
 is 'processes by pid' "$(jq .pid <<<"$out")" "$child"

@@ -62,7 +62,7 @@ wait $front 2>/dev/null
 touch 'go on'
 wait_for test -e finished
 for _ in $(seq 100); do run "$SONDE" recover small; [[ $status == 1 ]] || break; sleep 0.1; done
-ok "what found no room is said: $out" grep -q 'had found no room' <<<"$out"
+ok "what found no room is said: $out" grep -q 'dropped because the ring was full' <<<"$out"
 lost=$(jq '.recovered.lost_events + .recovered.dropped_events' small/run.json)
 ok 'every write is there or counted' \
 	test "$(($("$SONDE" events small --json --call write --path "$PWD/out" | wc -l) + lost))" -ge 2000

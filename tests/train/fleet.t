@@ -83,7 +83,7 @@ run sonde submit --batch bad.yml
 like 'one that is no list' "$err" 'a file of jobs is a list'
 run sonde submit job.yml -- /usr/bin/python3 job.py
 is 'a job file in the place of the program is refused' "$status" 1
-like 'with the way to give it' "$err" 'hint: a job file is given by --tune job\.yml'
+like 'with the way to give it' "$err" 'hint: to use a training job file: --tune job\.yml'
 run sonde submit --tune bad.yml -- true
 like 'a job file that is wrong is refused here, not there' "$err" 'bad.yml'
 run sonde submit --batch jobs.yml -- true
@@ -95,6 +95,6 @@ kill -KILL "$(processes agent)"
 sonde fleet add >/dev/null 2>&1 || sonde fleet up --agents 1 >/dev/null 2>&1
 ok 'ends on another' wait_for is_now "$job" "done"
 is 'at its target, at the second attempt' "$(field "$job" has_reached_target) $(field "$job" attempts)" 'True 2'
-like 'it went on with what it had learnt' "$(sonde job log "$job")" 'goes on after [0-9]+ configurations'
+like 'it went on with what it had learnt' "$(sonde job log "$job")" 'resuming after [0-9]+ configurations'
 
 done_testing

@@ -49,7 +49,7 @@ wait "$trainer" 2>/dev/null
 ok 'killed without a word, its program goes too' wait_for is_gone "$(<pid)"
 known=$(grep -c '"event":"known"' long/journal.jsonl)
 start_long
-ok 'it goes on where it was' wait_for grep -q 'goes on after' long.out
+ok 'it goes on where it was' wait_for grep -q 'resuming after' long.out
 ok 'and learns more' wait_for knows "$((known + 1))"
 kill -TERM "$trainer"
 wait "$trainer"

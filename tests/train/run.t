@@ -9,7 +9,7 @@ like 'and says so' "$out" 'target reached after [0-9.]+ s: [0-9]+ iterations, [0
 is 'the program is started once' "$(grep -c '^start' <<<"$out")" 1
 is 'with what the job file says' "$(grep '^start' <<<"$out")" "start 0 {'batch_size': 32, 'optimizer': 'Adam', 'w': 1}"
 ok 'it takes up configurations while it runs' test "$(grep -c '^take' <<<"$out")" -ge 2
-like 'and what was best' "$out" 'best: w=[0-9]+, [0-9.e-]+ s an iteration'
+like 'and what was best' "$out" 'best: w=[0-9]+, [0-9.e-]+ s per iteration'
 is 'it ends in good order' "$(tail -n 4 <<<"$out" | grep -c '^end')" 1
 
 is 'iterations have the columns of SelfTF' "$(head -n 1 out/iteration_training_data.csv)" \
@@ -30,7 +30,7 @@ is 'a program that only looks at its knobs, each time, reaches it too' "$status 
 ok 'and its configurations are measured' test "$(column config_idx plain/iteration_training_data.csv | sort -u | wc -l)" -ge 3
 sed 's/    w = job.knob.*/    w = 1/' plain.py >deaf.py
 run train --seed 1 -o deaf job.yml -- "$PYTHON" deaf.py
-like 'one that never looks is told of it' "$out" 'did not take up other settings'
+like 'one that never looks is told of it' "$out" 'did not apply new settings'
 
 run train --json --fixed --set w=4 -o fixed job.yml -- "$PYTHON" job.py
 is 'the baseline' "$status $(field configurations fixed/result.json) $(field moves fixed/result.json)" '0 1 0'

@@ -12,10 +12,10 @@ best b 1 1
 same 1
 none yet 0
 own 0.25 2
-twice 0 1 the result of trial 1 was told before
-unknown 1 there is no parameter 'y'
+twice 0 1 trial 1 has a result already
+unknown 1 unknown parameter 'y'
 nothing 1
-refused the study:1: 'type' is one of float, int, ordinal, categorical, bool, not 'flaot'; did you mean 'float'?
+refused the study:1: invalid type 'flaot' (supported: float, int, ordinal, categorical, bool); did you mean 'float'?
 not there"
 run bash -c "nm -D --defined-only '$SONDE_STAGE/lib/libsonde-tune.so' | awk '{ print \$3 }' | grep -v '^sonde_tune_'"
 is 'the library has no other names' "$out" ''

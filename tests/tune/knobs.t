@@ -49,13 +49,13 @@ like 'with words' "$err" 'it ended before its steps reached 0.001; the last was'
 
 sed 's/high: 64/high: 99/; s/low: 1,/low: 90,/; s/default: 2,/default: 95,/; s/name: knobs/name: refused/' study.yml >refused.yml
 run "$SONDE" tune refused.yml
-like 'a value that the program refuses fails the trial' "$err" "the program's knob 'threads' does not take that value"
+like 'a value that the program refuses fails the trial' "$err" "knob 'threads' of the program does not accept this value"
 sed 's/knob: threads/knob: thread/; s/name: knobs/name: typo/' study.yml >typo.yml
 run "$SONDE" tune typo.yml --trials 1
-like 'a knob that nobody asks for is told' "$out" "no run has asked for the knob 'thread'"
+like 'a knob that nobody asks for is told' "$out" "no run has read the knob 'thread'"
 sed 's/, knob: rate/, class: live, env: RATE/; s/name: knobs/name: live/' study.yml >live.yml
 run "$SONDE" tune live.yml
-like 'what is live is a knob' "$err" "live.yml:6: parameter 'rate' cannot change while the program runs: it is no knob"
+like 'what is live is a knob' "$err" "live.yml:6: parameter 'rate' cannot change while the program runs: it has no 'knob'"
 
 cat >window.yml <<YML
 name: window
@@ -83,7 +83,7 @@ run "$SONDE" tune restart.yml
 like 'all parameters must be live then' "$err" "restart.yml:3: parameter 'threads' does not go with 'window'"
 sed 's/"0", .*\/pids\]/"1"]/; s/name: window/name: short/' window.yml >short.yml
 run "$SONDE" tune short.yml
-like 'a program that ends too soon fails' "$err" 'it ends before a window is full'
+like 'a program that ends too soon fails' "$err" 'it ended before the window was complete'
 
 cat >prog.py <<'PY'
 import sonde

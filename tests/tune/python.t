@@ -45,7 +45,7 @@ is 'it runs' "$status" 0
 diag "$err"
 like 'it finds the best, with an interval' "$out" 'best b True True'
 like 'own trials have defaults' "$out" "own \{'x': 0.25, 'mode': 'a'\}"
-like 'telling twice is an error' "$out" 'twice: .*was told before'
+like 'telling twice is an error' "$out" 'twice: .*has a result already'
 like 'open trials differ' "$out" 'open True'
 like 'a journal goes on' "$out" 'goes on \[3\] 6 True'
 like 'a wrong study is an error' "$out" "wrong: .*did you mean 'float'"

@@ -31,7 +31,7 @@ YML
 run "$SONDE" tune study.yml
 is 'the study ends well' "$status" 0
 diag "$err"
-like 'it says how many trials' "$out" 'demo: 14 trials done, 0 cut, 0 failed'
+like 'it says how many trials' "$out" 'demo: 14 trials done, 0 pruned, 0 failed'
 like 'the best is better than the default' "$out" 'better than the default: [0-9.]+ % \[[0-9.]+, [0-9.]+\] less value \(3 pairs'
 like 'what it gives up is said' "$out" 'mode = quick gives up: correctness'
 result=$(<sonde-tune/demo/result.json)
@@ -55,13 +55,13 @@ is 'parameters have their type' "$(sql "SELECT DISTINCT typeof(value) FROM param
 
 run "$SONDE" tune study.yml
 is 'a finished study is not run again' "$(wc -l <sonde-tune/demo/calls)" 20
-like 'it says so' "$out" 'demo: goes on after 14 trials'
+like 'it says so' "$out" 'demo: resuming after 14 trials'
 run "$SONDE" tune --report --json study.yml
 is 'its report can be had again' "$(jq -c '[.done, .gain]' <<<"$out")" '[14,"proven"]'
 
 sed 's/name: demo/name: flat/; s/^command:.*/command: [sh, -c, "echo value 5; : {x} {mode} {y} {dir}"]/; /^limits/d' study.yml >flat.yml
 run "$SONDE" tune flat.yml --trials 6
-like 'a study with nothing to gain says so' "$out" 'nothing to gain'
+like 'a study with nothing to gain says so' "$out" 'no improvement'
 is 'and has an exit code of 0' "$status" 0
 
 sed 's/name: demo/name: warm/; s/^command:.*/command: [.\/prog, "{x}", "{dir}\/conf"]/' study.yml >warm.yml
@@ -90,7 +90,7 @@ is 'each trial has its own build' "$(jq '[.trials[] | .values.value == .params.l
 is 'each build was made once, in trials, repeats and proof' "$(cut -d' ' -f1 builds | sort | xargs)" "$(jq -r '[.trials[].params.level] | unique | map(tostring) | join(" ")' <<<"$out")"
 sed 's/, class: rebuild//; s/name: build/name: stale/' build.yml >stale.yml
 run "$SONDE" tune stale.yml
-like 'what goes into a build must be of its class' "$err" "stale.yml:5: parameter 'level' goes into the build, but is not of class rebuild"
+like 'what goes into a build must be of its class' "$err" "stale.yml:5: parameter 'level' is used by the build, but is not of class rebuild"
 
 # Arguments of their own, three objectives, a budget of time.
 cat >say <<'SH'

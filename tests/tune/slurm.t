@@ -19,7 +19,7 @@ confirm: 2
 YML
 run sonde tune study.yml --launcher magic
 is 'a launcher that is none' "$status" 1
-like 'the right one is named' "$err" "no launcher 'magic': there is slurm"
+like 'the right one is named' "$err" "unknown launcher 'magic' .supported: slurm"
 run sonde tune study.yml --launcher slurm --paired
 is 'paired trials are for one machine' "$status" 2
 slurm_start
@@ -73,7 +73,7 @@ like 'and so does Slurm that refuses' "$err" 'Invalid partition'
 sed 's/^command:.*/command: [sh, -c, "sleep 1000; : {x}"]/; s/^budget.*/timeout: 500ms\nbudget: {trials: 8}/; s/^name.*/name: slow/' fail.yml >slow.yml
 run sonde tune slow.yml --launcher slurm
 is 'the study fails' "$status" 1
-like 'and trials whose time is up where they run' "$err" 'did not end within its time'
+like 'and trials whose time is up where they run' "$err" 'timed out'
 ok 'nothing of them is left' wait_for idle
 
 # Killed without a word: what runs elsewhere ends by itself; run again, it goes on.

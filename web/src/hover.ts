@@ -58,7 +58,7 @@ function describeRun({ spot, x, y, items: itemsOf }: Pointed): Hover | null {
 	const i = items ? firstAfter(items, t) : 0;
 	if (!items || t < life[0] || t > life[1] || (i < items.count && items.start[i] <= t)) return null;
 	const from = i > 0 ? items.end[i - 1] : life[0], to = i < items.count ? items.start[i] : life[1];
-	return { x, y, title: 'on a CPU', lines: [duration(to - from)] };
+	return { x, y, title: 'running', lines: [duration(to - from)] };
 }
 
 function describePlot({ spot, x, y, nsPerPixel, points }: Pointed): Hover {

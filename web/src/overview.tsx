@@ -69,7 +69,7 @@ function Functions({ app, functions }: { app: App; functions: CpuFunction[] }) {
 	);
 }
 
-const WORDS: Record<string, string> = { cpu_ns: 'own CPU time', sampled_ns: 'sampled', unsampled_ns: 'not sampled' };
+const WORDS: Record<string, string> = { cpu_ns: 'self CPU time', sampled_ns: 'sampled', unsampled_ns: 'not sampled' };
 function probeFact([key, value]: [string, unknown]): string {
 	if (typeof value === 'number' && key.endsWith('_ns')) return `${WORDS[key] ?? key.replace(/_ns$/, '').replace(/_/g, ' ')} ${duration(value)}`;
 	if (value === true) return key.replace(/_/g, ' ');

@@ -5,8 +5,8 @@ import { duration, percent } from './format';
 export interface StateShare { key: string; label: string; ns: number; title: string }
 
 const STATES: Array<[key: string, label: string, title: string]> = [
-	['running_ns', 'on a CPU', 'threads that ran'],
-	['runnable_ns', 'ready, no CPU', 'threads that could run but had no CPU: run queue'],
+	['running_ns', 'running', 'threads that ran'],
+	['runnable_ns', 'runnable', 'threads that could run but had no CPU: run queue'],
 	['disk_ns', 'disk', 'uninterruptible sleep, as waiting for a disk is'],
 	['sleep_ns', 'asleep', 'interruptible sleep: locks, sockets, pipes, timers'],
 	['wait_ns', 'waiting', 'off the CPU by themselves; the kernel did not say for what'],

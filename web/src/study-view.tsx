@@ -159,7 +159,7 @@ export function StudyPage({ first }: { first: Study }) {
 		<><header><b class="logo">sonde</b><span class="run-name">{s.study}</span>{s.is_running && <span class="live">running: {s.trials.length} of {s.trials_wanted}</span>}</header>
 			<main class="page study">
 				<div class="card hero"><h2 data-testid="verdict">{s.verdict}</h2>
-					{s.gives_up && <p class="warn" data-testid="gives-up">{s.gives_up}</p>}{s.unused_knob && <p class="warn">no run has asked for the knob {s.unused_knob}</p>}
+					{s.gives_up && <p class="warn" data-testid="gives-up">{s.gives_up}</p>}{s.unused_knob && <p class="warn">no run has read the knob {s.unused_knob}</p>}
 					<p class="quiet">{s.done} trials done, {s.cut} cut, {s.failed} failed · seed {s.seed} · method {s.method}{s.is_paired && ' · each trial beside the best so far'}{s.is_interrupted && ' · interrupted'}</p></div>
 				<div class="columns"><Best s={s} /><Convergence s={s} />{pairs.map(([a, b]) => <Front s={s} a={a} b={b} />)}<Curves s={s} /></div>
 				{byShare.length > 0 && <div class="card" data-testid="dependence"><h2>What each parameter does</h2><p class="quiet">the expected {names[0]} when the others are averaged over, 95 % around it; the share of the variance that the parameter explains alone</p>

@@ -2,31 +2,24 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/fs.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-int journal_open(struct journal *j, const char *path, struct sonde_err *err)
+int action_log_open(struct action_log *log, const char *path, struct sonde_err *err)
 {
-	*j = (struct journal){ .fd = -1 };
-	if (!path)
-		return 0;
-	j->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return j->fd < 0 ? err_sys(err, errno, "cannot open the journal '%s'", path) : 0;
+	*log = (struct action_log){ .file = JOURNAL_INIT };
+	return path ? journal_open(&log->file, path, JOURNAL_SHARED, 0600, NULL, err) : 0;
 }
 
-void journal_close(struct journal *j)
+void action_log_close(struct action_log *log)
 {
-	if (j->fd >= 0)
-		close(j->fd);
-	for (size_t i = 0; i < JOURNAL_KEPT; i++)
-		free(j->lines[i]);
-	*j = (struct journal){ .fd = -1 };
+	journal_close(&log->file);
+	for (size_t i = 0; i < ACTION_LOG_LINES; i++)
+		free(log->lines[i]);
+	*log = (struct action_log){ .file = JOURNAL_INIT };
 }
 
 static void add_time(struct json *out, int64_t real_ns)
@@ -46,7 +39,8 @@ static void add(struct json *out, const char *key, const char *text)
 		json_kstr(out, key, text);
 }
 
-void journal_format(struct buf *out, const struct journal_line *line)
+/* NULL fields are omitted. */
+static void format(struct buf *out, const struct action_log_line *line)
 {
 	struct json j;
 
@@ -62,7 +56,6 @@ void journal_format(struct buf *out, const struct journal_line *line)
 	add(&j, "why", line->why);
 	add(&j, "message", line->message && *line->message ? line->message : NULL);
 	json_end(&j);
-	buf_addc(out, '\n');
 }
 
 static bool is_same(const char *kept, size_t size, const char *text)
@@ -71,20 +64,20 @@ static bool is_same(const char *kept, size_t size, const char *text)
 }
 
 /* Was this refusal logged recently? Records it if not. */
-static bool is_known(struct journal *j, const struct journal_line *line)
+static bool is_known(struct action_log *log, const struct action_log_line *line)
 {
-	struct journal_refusal *r;
+	struct action_refusal *r;
 	int64_t now_ns = clock_mono_ns();
 
 	if (strcmp(line->result, "refused") != 0 && strcmp(line->result, "failed") != 0)
 		return false;
-	for (r = j->refusals; r < j->refusals + JOURNAL_REFUSALS; r++)
-		if (r->mono_ns && now_ns - r->mono_ns < JOURNAL_AGAIN_NS &&
+	for (r = log->refusals; r < log->refusals + ACTION_LOG_REFUSALS; r++)
+		if (r->mono_ns && now_ns - r->mono_ns < ACTION_LOG_AGAIN_NS &&
 				is_same(r->who, sizeof(r->who), line->who) &&
 				is_same(r->action, sizeof(r->action), line->action) &&
 				is_same(r->message, sizeof(r->message), line->message))
 			return true;
-	r = &j->refusals[j->refusal_count++ % JOURNAL_REFUSALS];
+	r = &log->refusals[log->refusal_count++ % ACTION_LOG_REFUSALS];
 	snprintf(r->who, sizeof(r->who), "%s", line->who ? line->who : "");
 	snprintf(r->action, sizeof(r->action), "%s", line->action ? line->action : "");
 	snprintf(r->message, sizeof(r->message), "%s", line->message ? line->message : "");
@@ -92,30 +85,37 @@ static bool is_known(struct journal *j, const struct journal_line *line)
 	return false;
 }
 
-void journal_add(struct journal *j, const struct journal_line *line)
+void action_log_write(struct journal *file, const struct action_log_line *line)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char **kept = &j->lines[j->count % JOURNAL_KEPT];
 
-	if (is_known(j, line))
-		return;
-	journal_format(&text, line);
-	if (buf_error(&text) < 0)
-		return;
-	if (j->fd >= 0)
-		(void)!write(j->fd, text.data, text.len); /* a full disk must not stop the controller */
-	free(*kept);
-	*kept = buf_take(&text);
-	j->count++;
+	format(&text, line);
+	(void)journal_append(file, &text, NULL);
 }
 
-void journal_show(const struct journal *j, struct json *out)
+void action_log_add(struct action_log *log, const struct action_log_line *line)
 {
-	uint64_t first = j->count > JOURNAL_KEPT ? j->count - JOURNAL_KEPT : 0;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char **kept = &log->lines[log->count % ACTION_LOG_LINES];
+
+	if (is_known(log, line))
+		return;
+	format(&text, line);
+	(void)journal_append(&log->file, &text, NULL); /* a full disk must not stop the controller */
+	if (buf_error(&text) < 0)
+		return;
+	free(*kept);
+	*kept = buf_take(&text);
+	log->count++;
+}
+
+void action_log_show(const struct action_log *log, struct json *out)
+{
+	uint64_t first = log->count > ACTION_LOG_LINES ? log->count - ACTION_LOG_LINES : 0;
 
 	json_array(out);
-	for (uint64_t i = first; i < j->count; i++) {
-		const char *line = j->lines[i % JOURNAL_KEPT];
+	for (uint64_t i = first; i < log->count; i++) {
+		const char *line = log->lines[i % ACTION_LOG_LINES];
 
 		if (line)
 			json_raw(out, line, strlen(line) - 1);

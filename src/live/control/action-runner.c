@@ -19,9 +19,9 @@
 #define SPOOL_FILES_MAX 1000
 #define SPOOL_BYTES_MAX ((size_t)1 << 20)
 
-void errands_init(struct errands *e, struct journal *j, const char *spool)
+void errands_init(struct errands *e, struct action_log *log, const char *spool)
 {
-	*e = (struct errands){ .journal = j, .spool = spool };
+	*e = (struct errands){ .journal = log, .spool = spool };
 	for (size_t i = 0; i < ERRANDS_MAX; i++)
 		e->all[i].out = -1;
 }
@@ -46,7 +46,7 @@ static struct action_run *free_slot(struct errands *e, struct sonde_err *err)
 	for (size_t i = 0; i < ERRANDS_MAX; i++)
 		if (!e->all[i].job)
 			return &e->all[i];
-	err_set(err, EBUSY, "%d errands are under way", ERRANDS_MAX);
+	err_set(err, EBUSY, "%d actions are running already", ERRANDS_MAX);
 	return NULL;
 }
 
@@ -150,7 +150,7 @@ static int begin(struct errands *e, const struct buf *request, struct action_run
 	if (!one)
 		return -EBUSY;
 	one->out = memfd_create("answer", MFD_CLOEXEC);
-	rc = one->out < 0 ? err_sys(err, errno, "cannot make a memory file")
+	rc = one->out < 0 ? err_sys(err, errno, "cannot create a memory file")
 			  : transfer_start(&one->job, request, one->out, err);
 	if (rc < 0)
 		clear(one);
@@ -219,24 +219,23 @@ static void finish(struct errands *e, struct action_run *one, bool is_late)
 	bool is_fine = status == 0;
 	char text[1024] = "", words[320] = "";
 	ssize_t n = one->out >= 0 ? pread(one->out, text, sizeof(text) - 1, 0) : -1;
-	struct journal_line line = { .who = one->who, .action = one->action, .message = words };
+	struct action_log_line line = { .who = one->who, .action = one->action, .message = words };
 
 	if (n > 0 && transfer_parse(text, &answer) == 0 && answer.status)
-		snprintf(words, sizeof(words), "answered %ld", answer.status);
+		snprintf(words, sizeof(words), "HTTP status %ld", answer.status);
 	if (*answer.error)
 		snprintf(words, sizeof(words), "%s", answer.error);
 	else if (is_late)
-		snprintf(words, sizeof(words), "it took longer than %d s and was ended", ACTION_SECONDS);
+		snprintf(words, sizeof(words), "timed out after %d s", ACTION_SECONDS);
 	else if (!is_fine && !*words)
-		snprintf(words, sizeof(words), "it ended with status %d",
-				WIFEXITED(status) ? WEXITSTATUS(status) : status);
+		snprintf(words, sizeof(words), "exit status %d", WIFEXITED(status) ? WEXITSTATUS(status) : status);
 	line.result = is_fine ? "finished" : "failed";
 	if (!is_fine)
 		spool(e, one);
 	else if (*one->spooled)
 		unlink(one->spooled);
 	if (!*one->spooled || is_fine)
-		journal_add(e->journal, &line);
+		action_log_add(e->journal, &line);
 	*(is_fine ? &e->done : &e->failed) += 1;
 	clear(one);
 }

@@ -24,13 +24,13 @@ struct action_run {
 
 struct errands {
 	struct action_run all[ERRANDS_MAX];
-	struct journal *journal;
+	struct action_log *journal;
 	const char *spool; /* NULL: none */
 	int64_t retry_ns;
 	uint64_t done, failed, spooled;
 };
 
-void errands_init(struct errands *e, struct journal *j, const char *spool);
+void errands_init(struct errands *e, struct action_log *log, const char *spool);
 void errands_release(struct errands *e); /* kills running actions */
 /* -EBUSY: too many actions are running. */
 int action_run_exec(struct errands *e, const struct rules_request *r, struct sonde_err *err);

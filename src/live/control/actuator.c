@@ -1,6 +1,8 @@
-#include "live/control/actuator-private.h"
+/* actuator: the places that were changed, with their original and requested values; then the actions. */
+#include "live/control/actuator.h"
+
 #include "live/control/cgroup-write.h"
-#include "live/control/knob.h"
+#include "live/control/change.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,19 +11,132 @@
 #include <string.h>
 #include <sys/types.h>
 
+/*
+ * Finds or adds the place; a new one gets the current value as its original. NULL: it is unreadable, or there are
+ * too many.
+ */
+static struct actuator_place *place_of(struct actuator *a, const struct change_place *place, struct sonde_err *err)
+{
+	struct actuator_place *p = a->places;
+	int rc;
+
+	for (; p < a->places + a->place_count; p++)
+		if (change_is_same(&p->place, place))
+			return p;
+	if (a->place_count == ACTUATOR_PLACES_MAX) {
+		err_set(err, ENOSPC, "too many settings are changed");
+		return NULL;
+	}
+	*p = (struct actuator_place){ .place = *place };
+	rc = change_read(place, p->first);
+	if (rc < 0) {
+		err_sys(err, -rc, "cannot read '%s'", place->path);
+		return NULL;
+	}
+	a->place_count++;
+	return p;
+}
+
+static void drop_place(struct actuator *a, struct actuator_place *p)
+{
+	watchdog_forget(a->watchdog, &p->place);
+	*p = a->places[--a->place_count];
+}
+
+/* The latest requested value, or the original one if nothing is requested. */
+static const char *in_force(const struct actuator_place *p)
+{
+	return p->target_count ? p->targets[p->target_count - 1].text : p->first;
+}
+
+static void add_target(struct actuator_place *p, const char *who, const char *text)
+{
+	size_t i = 0;
+
+	while (i < p->target_count && strcmp(p->targets[i].who, who) != 0)
+		i++;
+	if (i == p->target_count) {
+		if (p->target_count == ACTUATOR_TARGETS_MAX)
+			memmove(p->targets, p->targets + 1, --i * sizeof(p->targets[0]));
+		else
+			p->target_count++;
+	} else {
+		memmove(p->targets + i, p->targets + i + 1, (p->target_count - i - 1) * sizeof(p->targets[0]));
+		i = p->target_count - 1;
+	}
+	snprintf(p->targets[i].who, sizeof(p->targets[i].who), "%s", who);
+	snprintf(p->targets[i].text, sizeof(p->targets[i].text), "%s", text);
+}
+
+/* Returns true if there was a request of `who`. */
+static bool drop_target(struct actuator_place *p, const char *who)
+{
+	for (size_t i = 0; i < p->target_count; i++)
+		if (strcmp(p->targets[i].who, who) == 0) {
+			memmove(p->targets + i, p->targets + i + 1, (--p->target_count - i) * sizeof(p->targets[0]));
+			return true;
+		}
+	return false;
+}
+
+/* After `who` withdrew its request: restores the previous request, or the original value. */
+static void restore(struct actuator *a, struct actuator_place *p, const char *who, const char *why)
+{
+	char now[CHANGE_TEXT_BYTES] = "";
+	struct action_log_line line = { .who = who,
+		.action = "revert",
+		.why = why,
+		.place = p->place.path,
+		.before = now };
+	int rc;
+
+	change_read(&p->place, now);
+	line.after = in_force(p);
+	rc = change_write(&p->place, line.after);
+	line.result = rc == 0 ? "reverted" : rc == -ENOENT ? "gone" : "failed";
+	line.message = rc < 0 ? strerror(-rc) : NULL;
+	action_log_add(a->journal, &line);
+}
+
+void actuator_revert(void *arg, const char *who, const char *why)
+{
+	struct actuator *a = arg;
+
+	for (size_t i = a->place_count; i-- > 0;) {
+		struct actuator_place *p = &a->places[i];
+
+		if (!drop_target(p, who))
+			continue;
+		restore(a, p, who, why);
+		if (!p->target_count)
+			drop_place(a, p);
+	}
+}
+
+void actuator_revert_all(struct actuator *a, const char *why)
+{
+	while (a->place_count) {
+		struct actuator_place *p = &a->places[a->place_count - 1];
+
+		p->target_count = 0;
+		restore(a, p, NULL, why);
+		drop_place(a, p);
+	}
+}
+
 #define PROCESSES_MAX 4096
 #define INTERRUPT_NS 2000000000
 #define TERMINATE_NS 3000000000
 
-void actuator_init(struct actuator *a, const struct rules_file *f, struct live_exporter *e, struct journal *j,
+void actuator_init(struct actuator *a, const struct rules_file *f, struct live_exporter *e, struct action_log *log,
 		struct watchdog *w)
 {
 	memset(a, 0, sizeof(*a));
 	a->file = f;
 	a->exporter = e;
-	a->journal = j;
+	a->journal = log;
 	a->watchdog = w;
-	errands_init(&a->errands, j, f->spool);
+	errands_init(&a->errands, log, f->spool);
 }
 
 void actuator_release(struct actuator *a)
@@ -48,7 +163,6 @@ static void take_first(void *arg, const struct live_ring *ring, const struct liv
 {
 	struct seat *s = arg;
 
-	(void)ring;
 	if (!s->first)
 		s->first = entry->pid;
 }
@@ -62,7 +176,7 @@ static int find_group(struct actuator *a, const char *app, struct seat *s, struc
 		return group_of_path(&s->map, settings->cgroup, err);
 	live_each_process(a->exporter, app, take_first, s);
 	if (!s->first)
-		return err_set(err, ESRCH, "no application '%s' is running", app);
+		return err_set(err, ESRCH, "application '%s' is not running", app);
 	return group_of_process(&s->map, s->first, err);
 }
 
@@ -106,7 +220,7 @@ static double at_floor(const struct actuator *a, const struct action *action, do
 struct deed {
 	struct actuator *actuator;
 	const struct rules_request *request;
-	struct journal_line *line;
+	struct action_log_line *line;
 	char place[CHANGE_PATH_BYTES], before[CHANGE_TEXT_BYTES], after[CHANGE_TEXT_BYTES];
 };
 
@@ -117,31 +231,31 @@ static int change(struct deed *d, struct actuator_place *p, const char *text, st
 	int rc = watchdog_remember(a->watchdog, &p->place, p->first);
 
 	if (rc < 0)
-		return err_set(err, EPIPE, "the warden has gone: nothing is changed without it");
+		return err_set(err, EPIPE, "the watchdog exited: no changes are made without it");
 	rc = change_write(&p->place, text);
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot write '%s'", p->place.path);
-	actuator_target(p, d->request->who, text);
+	add_target(p, d->request->who, text);
 	return 0;
 }
 
 static int set_place(struct deed *d, const struct change_place *place, const char *text, struct sonde_err *err)
 {
 	struct actuator *a = d->actuator;
-	struct actuator_place *p = actuator_place_of(a, place, err);
+	struct actuator_place *p = place_of(a, place, err);
 	int rc;
 
 	if (!p)
 		return -EIO;
 	snprintf(d->place, sizeof(d->place), "%s", place->path);
-	snprintf(d->before, sizeof(d->before), "%s", actuator_in_force(p));
+	snprintf(d->before, sizeof(d->before), "%s", in_force(p));
 	snprintf(d->after, sizeof(d->after), "%s", text);
 	d->line->place = d->place;
 	d->line->before = d->before;
 	d->line->after = d->after;
 	rc = a->file->is_dry_run ? 0 : change(d, p, text, err);
-	if (!p->knob_init_count)
-		actuator_drop_place(a, p);
+	if (!p->target_count)
+		drop_place(a, p);
 	return rc;
 }
 
@@ -198,7 +312,6 @@ static void take_pid(void *arg, const struct live_ring *ring, const struct live_
 {
 	struct crowd *c = arg;
 
-	(void)ring;
 	if (c->count < PROCESSES_MAX)
 		c->pids[c->count++] = entry->pid;
 }
@@ -241,7 +354,7 @@ static int do_end(struct deed *d, struct sonde_err *err)
 	if (rc < 0 || a->file->is_dry_run)
 		return rc;
 	if (a->end_count == ACTUATOR_ENDS_MAX)
-		return err_set(err, EBUSY, "too many applications are being ended");
+		return err_set(err, EBUSY, "too many applications are being stopped");
 	if (!send_signal(a, action->app, SIGINT))
 		return err_set(err, ESRCH, "no process of '%s' is running", action->app);
 	a->ends[a->end_count] = (struct actuator_end){ .next_ns = INTERRUPT_NS };
@@ -296,7 +409,7 @@ bool actuator_act(void *arg, const struct rules_request *request)
 {
 	struct actuator *a = arg;
 	struct sonde_err err = SONDE_ERR_INIT;
-	struct journal_line line = { .who = request->who,
+	struct action_log_line line = { .who = request->who,
 		.action = request->action->text,
 		.why = request->why,
 		.real_ns = request->real_ns,
@@ -310,22 +423,22 @@ bool actuator_act(void *arg, const struct rules_request *request)
 
 	line.result = actuator_result_word(result);
 	a->counts[request->action->kind][result]++;
-	journal_add(a->journal, &line);
+	action_log_add(a->journal, &line);
 	return rc == 0;
 }
 
 void actuator_tell(void *arg, const char *who, const char *what, const char *why)
 {
 	struct actuator *a = arg;
-	struct journal_line line = { .who = who, .action = what, .why = why, .result = "told" };
+	struct action_log_line line = { .who = who, .action = what, .why = why, .result = "reported" };
 
-	journal_add(a->journal, &line);
+	action_log_add(a->journal, &line);
 }
 
 /* Sends SIGTERM, then SIGKILL, as long as the application lives. */
 static bool climb(struct actuator *a, struct actuator_end *e, int64_t now_ns)
 {
-	struct journal_line line = { .who = e->who, .result = "done" };
+	struct action_log_line line = { .who = e->who, .result = "done" };
 
 	if (e->next_ns <= TERMINATE_NS) {
 		e->next_ns += now_ns; /* first tick: convert the delay to a time */
@@ -337,7 +450,7 @@ static bool climb(struct actuator *a, struct actuator_end *e, int64_t now_ns)
 	if (!send_signal(a, e->app, e->stage ? SIGKILL : SIGTERM))
 		return false;
 	line.message = e->app;
-	journal_add(a->journal, &line);
+	action_log_add(a->journal, &line);
 	e->next_ns = now_ns + TERMINATE_NS;
 	return e->stage++ == 0;
 }

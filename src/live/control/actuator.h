@@ -17,7 +17,7 @@
 #include "live/scrape.h"
 
 #define ACTUATOR_PLACES_MAX 128
-#define ACTUATOR_WISHES_MAX 8
+#define ACTUATOR_TARGETS_MAX 8
 #define ACTUATOR_ENDS_MAX 16
 
 enum actuator_result { ACTUATOR_DONE, ACTUATOR_DRY, ACTUATOR_REFUSED, ACTUATOR_FAILED, ACTUATOR_RESULTS };
@@ -30,8 +30,8 @@ struct actuator_target {
 struct actuator_place {
 	struct change_place place;
 	char first[CHANGE_TEXT_BYTES];
-	struct actuator_target wishes[ACTUATOR_WISHES_MAX]; /* the last is in force */
-	size_t knob_init_count;
+	struct actuator_target targets[ACTUATOR_TARGETS_MAX]; /* the last is in force */
+	size_t target_count;
 };
 
 struct actuator_end { /* an application that is being terminated */
@@ -43,7 +43,7 @@ struct actuator_end { /* an application that is being terminated */
 struct actuator {
 	const struct rules_file *file;
 	struct live_exporter *exporter; /* for the processes of applications */
-	struct journal *journal;
+	struct action_log *journal;
 	struct watchdog *watchdog;
 	struct errands errands;
 	struct actuator_place places[ACTUATOR_PLACES_MAX];
@@ -53,7 +53,7 @@ struct actuator {
 	uint64_t counts[ACTION_KINDS][ACTUATOR_RESULTS];
 };
 
-void actuator_init(struct actuator *a, const struct rules_file *f, struct live_exporter *e, struct journal *j,
+void actuator_init(struct actuator *a, const struct rules_file *f, struct live_exporter *e, struct action_log *log,
 		struct watchdog *w);
 void actuator_release(struct actuator *a);
 bool actuator_act(void *arg, const struct rules_request *request);

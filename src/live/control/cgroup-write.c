@@ -64,7 +64,7 @@ static int check_not_ours(const struct cgroup_map *m, struct sonde_err *err)
 		rc = read_map(&ours, own.data, err);
 	for (size_t i = 0; rc == 0 && i < CGROUP_CONTROLLERS; i++)
 		if (*m->base[i] && strncmp(ours.base[i], m->base[i], strlen(m->base[i])) == 0)
-			return err_set(err, EPERM, "the application has no control group but ours, '%s'", m->base[i]);
+			return err_set(err, EPERM, "the application is in sonde's own cgroup '%s'", m->base[i]);
 	return rc;
 }
 
@@ -74,7 +74,7 @@ static int check_made_by_us(const struct cgroup_map *m, struct sonde_err *err)
 		const char *last = strrchr(m->base[i], '/');
 
 		if (*m->base[i] && (!last || strncmp(last, "/sonde-", 7) != 0))
-			return err_set(err, EPERM, "the control group '%s' is not ours to set: name it under 'apps'",
+			return err_set(err, EPERM, "the cgroup '%s' was not created by sonde: name it under 'apps'",
 					m->base[i]);
 	}
 	return 0;
@@ -119,8 +119,8 @@ int group_of_process(struct cgroup_map *m, pid_t pid, struct sonde_err *err)
 		return rc;
 	leave_out_shared(m);
 	if (is_empty(m)) {
-		err_set(err, EPERM, "the application has no control group of its own");
-		err_hint(err, "start it with 'sonde live run --group', or name its group under 'apps'");
+		err_set(err, EPERM, "the application has no separate cgroup");
+		err_hint(err, "start it with 'sonde live run --group', or name its cgroup under 'apps'");
 		return -EPERM;
 	}
 	return check_made_by_us(m, err);
@@ -132,14 +132,14 @@ int group_of_path(struct cgroup_map *m, const char *path, struct sonde_err *err)
 	int rc;
 
 	if (path[0] != '/' || !path[1] || strstr(path, ".."))
-		return err_set(err, EINVAL, "'%s' is not the path of a control group below the root", path);
+		return err_set(err, EINVAL, "invalid cgroup path '%s'", path);
 	buf_addf(&own, "1:cpu,cpuacct,memory,pids,blkio,freezer:%s\n0::%s\n", path, path);
 	rc = read_map(m, own.data, err);
 	for (size_t i = 0; rc == 0 && i < CGROUP_CONTROLLERS; i++)
 		if (*m->base[i] && access(m->base[i], F_OK) != 0)
 			m->base[i][0] = '\0';
 	if (rc == 0 && is_empty(m))
-		return err_set(err, ENOENT, "there is no control group '%s'", path);
+		return err_set(err, ENOENT, "cgroup '%s' not found", path);
 	return rc < 0 ? rc : check_not_ours(m, err);
 }
 
@@ -159,9 +159,8 @@ int group_place(const struct cgroup_map *m, enum action_kind kind, struct change
 		if (*dir && m->is_v2[row->controller] == is_v2 && access(place->path, W_OK) == 0)
 			return 0;
 	}
-	return is_known ? err_set(err, ENOTSUP, "the application's control group cannot do '%s' here",
-					  action_word(kind))
-			: err_set(err, EINVAL, "'%s' is not about control groups", action_word(kind));
+	return is_known ? err_set(err, ENOTSUP, "the application's cgroup does not support '%s'", action_word(kind))
+			: err_set(err, EINVAL, "'%s' is not an action on cgroups", action_word(kind));
 }
 
 static const struct row *row_of(const struct change_place *place, enum action_kind kind)

@@ -7,7 +7,11 @@
 #ifndef SONDE_LIVE_CONTROL_CHANGE_H
 #define SONDE_LIVE_CONTROL_CHANGE_H
 
+#include "base/err.h"
+#include "sonde/shm.h"
+
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define CHANGE_PATH_BYTES 400
@@ -25,5 +29,26 @@ bool change_is_same(const struct change_place *a, const struct change_place *b);
 /* 0 or -errno. A knob's bits are formatted in hexadecimal. */
 int change_read(const struct change_place *p, char text[CHANGE_TEXT_BYTES]);
 int change_write(const struct change_place *p, const char *text);
+
+/* Knobs of an application, by name. */
+
+#define KNOB_FOUND_MAX 64
+
+struct knob_found {
+	struct change_place place;
+	struct sonde_knob knob; /* a copy with NUL-terminated texts */
+};
+
+struct knob_search {
+	const char *name;
+	struct knob_found found[KNOB_FOUND_MAX];
+	size_t count;
+};
+
+/* Adds the knob of that name on the board `file` of a ring directory, if it exists. */
+void knob_look(struct knob_search *s, const char *ring, const char *file);
+/* The value in the board's format, checked against the knob's bounds. choice NULL: a number. */
+int knob_text(const struct knob_found *f, double value, const char *choice, char text[CHANGE_TEXT_BYTES],
+		struct sonde_err *err);
 
 #endif

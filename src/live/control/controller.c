@@ -15,7 +15,7 @@ struct controller {
 	struct live_exporter *exporter;
 	struct rules_engine engine;
 	struct actuator actuator;
-	struct journal journal;
+	struct action_log journal;
 	struct watchdog watchdog;
 	pthread_t thread;
 	pthread_mutex_t lock; /* protects engine, actuator, journal */
@@ -66,11 +66,11 @@ int controller_open(struct controller **out, const struct rules_file *f, struct 
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&c->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	rc = journal_open(&c->journal, f->journal, err);
+	rc = action_log_open(&c->journal, f->journal, err);
 	if (rc == 0)
 		rc = rules_engine_init(&c->engine, f, err);
 	if (rc == 0)
-		rc = watchdog_start(&c->watchdog, f->lease_ns, c->journal.fd, err);
+		rc = watchdog_start(&c->watchdog, f->lease_ns, &c->journal.file, err);
 	actuator_init(&c->actuator, f, e, &c->journal, &c->watchdog);
 	c->parts = parts_of(&c->engine.memory);
 	if (rc < 0) {
@@ -103,17 +103,17 @@ static void take_sample(void *arg, const char *name, const struct exposition_lab
 /* A watchdog that was killed has reverted nothing: pass all recorded changes to the new one. */
 static void replace_watchdog(struct controller *c)
 {
-	struct journal_line line = { .action = "warden",
-		.result = "told",
-		.message = "the warden had gone; here is another" };
+	struct action_log_line line = { .action = "watchdog",
+		.result = "reported",
+		.message = "the watchdog exited and was restarted" };
 
 	close(c->watchdog.sock);
 	waitpid(c->watchdog.pid, NULL, 0);
-	if (watchdog_start(&c->watchdog, c->file->lease_ns, c->journal.fd, NULL) < 0)
+	if (watchdog_start(&c->watchdog, c->file->lease_ns, &c->journal.file, NULL) < 0)
 		return;
 	for (size_t i = 0; i < c->actuator.place_count; i++)
 		watchdog_remember(&c->watchdog, &c->actuator.places[i].place, c->actuator.places[i].first);
-	journal_add(&c->journal, &line);
+	action_log_add(&c->journal, &line);
 }
 
 static bool is_switched_off(const struct controller *c)
@@ -135,9 +135,9 @@ static void start_over(struct controller *c, const char *why)
 
 static void switch_over(struct controller *c, bool is_off)
 {
-	struct journal_line line = { .action = is_off ? "off" : "on", .result = "told" };
+	struct action_log_line line = { .action = is_off ? "off" : "on", .result = "reported" };
 
-	journal_add(&c->journal, &line);
+	action_log_add(&c->journal, &line);
 	if (is_off)
 		start_over(c, "switched off");
 	c->was_off = is_off;
@@ -149,7 +149,7 @@ static void beat(struct controller *c)
 	int64_t now_ns = clock_mono_ns();
 
 	if (c->beaten_ns && now_ns - c->beaten_ns > c->file->lease_ns)
-		start_over(c, "the lease had run out");
+		start_over(c, "the lease expired");
 	c->beaten_ns = now_ns;
 	if (watchdog_beat(&c->watchdog) < 0)
 		replace_watchdog(c);
@@ -217,7 +217,7 @@ void controller_free(struct controller *c)
 	actuator_release(&c->actuator);
 	watchdog_end(&c->watchdog); /* reverts all changes */
 	rules_engine_release(&c->engine);
-	journal_close(&c->journal);
+	action_log_close(&c->journal);
 	pthread_cond_destroy(&c->wake);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
@@ -238,22 +238,23 @@ void controller_metrics(void *arg, struct exposition *x)
 	exposition_family(x, "sonde_rule_state", EXPOSITION_GAUGE, "0 idle, 1 pending, 2 firing, 3 cooling down.");
 	for (size_t i = 0; i < c->file->rule_count; i++)
 		exposition_sample(x, (double)c->engine.rules[i].state, "rule", c->file->rules[i].name, NULL);
-	exposition_family(x, "sonde_rule_fired", EXPOSITION_COUNTER, "How often the rule has fired.");
+	exposition_family(x, "sonde_rule_fired", EXPOSITION_COUNTER, "Number of times the rule fired.");
 	for (size_t i = 0; i < c->file->rule_count; i++)
 		exposition_sample(x, (double)c->engine.rules[i].fired, "rule", c->file->rules[i].name, NULL);
-	exposition_family(x, "sonde_regulator_effort_ratio", EXPOSITION_GAUGE, "Effort of a regulator's rung, 0 to 1.");
+	exposition_family(x, "sonde_regulator_effort_ratio", EXPOSITION_GAUGE,
+			"Effort of a regulator's level, 0 to 1.");
 	for (size_t i = 0; i < c->file->regulator_count; i++)
 		for (size_t k = 0; k < c->file->regulators[i].settings.rung_count; k++)
 			exposition_sample(x, c->engine.regulators[i].regulator.efforts[k], "regulator",
 					c->file->regulators[i].name, "act", c->file->regulators[i].rungs[k].text, NULL);
-	exposition_family(x, "sonde_actions", EXPOSITION_COUNTER, "What the controller did, by kind and result.");
+	exposition_family(x, "sonde_actions", EXPOSITION_COUNTER, "Actions of the controller, by kind and result.");
 	for (size_t i = 0; i < ACTION_KINDS; i++)
 		for (size_t k = 0; k < ACTUATOR_RESULTS; k++)
 			if (c->actuator.counts[i][k])
 				exposition_sample(x, (double)c->actuator.counts[i][k], "action",
 						action_word((enum action_kind)i), "result",
 						actuator_result_word((enum actuator_result)k), NULL);
-	exposition_family(x, "sonde_controller_ticks", EXPOSITION_COUNTER, "Times that the rules were looked at.");
+	exposition_family(x, "sonde_controller_ticks", EXPOSITION_COUNTER, "Number of rule evaluations.");
 	exposition_sample(x, (double)c->ticks, NULL);
 	exposition_family(x, "sonde_controller_is_off", EXPOSITION_GAUGE, "1 while it is switched off.");
 	exposition_sample(x, c->was_off, NULL);
@@ -326,6 +327,6 @@ void controller_show_rules(struct controller *c, struct json *out)
 void controller_show_journal(struct controller *c, struct json *out)
 {
 	pthread_mutex_lock(&c->lock);
-	journal_show(&c->journal, out);
+	action_log_show(&c->journal, out);
 	pthread_mutex_unlock(&c->lock);
 }

@@ -27,7 +27,7 @@ static int write_textfile(const char *path, const struct buf *text, struct sonde
 {
 	int rc = fs_replace_file(AT_FDCWD, path, text->data, text->len, err);
 
-	return rc == 0 && chmod(path, 0644) ? err_sys(err, errno, "cannot let others read '%s'", path) : rc;
+	return rc == 0 && chmod(path, 0644) ? err_sys(err, errno, "cannot make '%s' readable", path) : rc;
 }
 
 static int push(const char *url, const struct buf *text, struct sonde_err *err)
@@ -43,7 +43,7 @@ static int push(const char *url, const struct buf *text, struct sonde_err *err)
 	buf_add(&request, text->data, text->len);
 	rc = transfer_run(&request, &answer, err);
 	if (rc == 0 && answer.status / 100 != 2)
-		rc = err_set(err, EIO, "the Pushgateway answers %ld", answer.status);
+		rc = err_set(err, EIO, "the Pushgateway returned HTTP status %ld", answer.status);
 	return rc;
 }
 
@@ -93,7 +93,7 @@ int metrics_push_start(struct metrics_push **out, const struct push_options *opt
 		return 0;
 	o = calloc(1, sizeof(*o));
 	if (!o)
-		return err_sys(err, ENOMEM, "cannot deliver metrics");
+		return err_sys(err, ENOMEM, "cannot push metrics");
 	o->options = *options;
 	o->exporter = e;
 	pthread_mutex_init(&o->lock, NULL);
@@ -104,7 +104,7 @@ int metrics_push_start(struct metrics_push **out, const struct push_options *opt
 	rc = pthread_create(&o->thread, NULL, work, o);
 	if (rc) {
 		free(o);
-		return err_sys(err, rc, "cannot deliver metrics");
+		return err_sys(err, rc, "cannot push metrics");
 	}
 	*out = o;
 	return 0;

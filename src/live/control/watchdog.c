@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "launch/spawn-command.h"
 #include "live/control/action-log.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum word_kind { WORD_BEAT, WORD_REMEMBER, WORD_FORGET };
@@ -25,7 +25,7 @@ struct word {
 struct memory {
 	struct word all[WATCHDOG_CHANGES_MAX];
 	size_t count;
-	int journal_fd;
+	struct journal *journal;
 };
 
 static size_t find(const struct memory *m, const struct change_place *place)
@@ -51,9 +51,8 @@ static void put_back(struct memory *m, const char *why)
 {
 	while (m->count) {
 		struct word *w = &m->all[--m->count];
-		CLEANUP(buf_release) struct buf text = BUF_INIT;
 		char now[CHANGE_TEXT_BYTES] = "";
-		struct journal_line line = { .action = "revert",
+		struct action_log_line line = { .action = "revert",
 			.why = why,
 			.place = w->place.path,
 			.before = now,
@@ -65,9 +64,7 @@ static void put_back(struct memory *m, const char *why)
 		/* If the application has exited, the changed value is gone with it. */
 		line.result = rc == 0 ? "reverted" : rc == -ENOENT ? "gone" : "failed";
 		line.message = rc < 0 ? strerror(-rc) : NULL;
-		journal_format(&text, &line);
-		if (m->journal_fd >= 0)
-			(void)!write(m->journal_fd, text.data, text.len);
+		action_log_write(m->journal, &line);
 	}
 }
 
@@ -80,47 +77,47 @@ static void close_others(int sock, int journal_fd)
 			close(fd);
 }
 
-static void watch_over(int sock, int64_t lease_ns, int journal_fd) __attribute__((noreturn));
-static void watch_over(int sock, int64_t lease_ns, int journal_fd)
+static void watch_over(int sock, int64_t lease_ns, struct journal *journal) __attribute__((noreturn));
+static void watch_over(int sock, int64_t lease_ns, struct journal *journal)
 {
 	static struct memory m;
 	struct pollfd p = { .fd = sock, .events = POLLIN };
 	struct word w;
 
-	m.journal_fd = journal_fd;
+	m.journal = journal;
 	for (;;) {
 		int n = poll(&p, 1, (int)(lease_ns / 1000000));
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n == 0) {
-			put_back(&m, "the controller was silent for longer than its lease");
+			put_back(&m, "the controller did not renew its lease");
 			continue;
 		}
 		if (recv(sock, &w, sizeof(w), 0) != (ssize_t)sizeof(w))
 			break;
 		take(&m, &w);
 	}
-	put_back(&m, "the controller has gone");
+	put_back(&m, "the controller exited");
 	_exit(0);
 }
 
-int watchdog_start(struct watchdog *w, int64_t lease_ns, int journal_fd, struct sonde_err *err)
+int watchdog_start(struct watchdog *w, int64_t lease_ns, struct journal *journal, struct sonde_err *err)
 {
 	int ends[2];
 	sigset_t all;
 
-	*w = (struct watchdog){ .sock = -1, .lease_ns = lease_ns, .journal_fd = journal_fd };
+	*w = (struct watchdog){ .sock = -1, .lease_ns = lease_ns };
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return err_sys(err, errno, "cannot start the warden");
+		return err_sys(err, errno, "cannot start the watchdog");
 	w->pid = fork();
 	if (w->pid == 0) {
-		prctl(PR_SET_NAME, "sonde-warden");
+		prctl(PR_SET_NAME, "sonde-watchdog");
 		setsid();
 		sigfillset(&all);
 		sigprocmask(SIG_BLOCK, &all, NULL); /* it ends only with us, or by SIGKILL */
-		close_others(ends[1], journal_fd);
-		watch_over(ends[1], lease_ns, journal_fd);
+		close_others(ends[1], journal->fd);
+		watch_over(ends[1], lease_ns, journal);
 	}
 	close(ends[1]);
 	w->sock = ends[0];
@@ -128,7 +125,7 @@ int watchdog_start(struct watchdog *w, int64_t lease_ns, int journal_fd, struct 
 		return 0;
 	close(ends[0]);
 	w->sock = -1;
-	return err_sys(err, errno, "cannot start the warden");
+	return err_sys(err, errno, "cannot start the watchdog");
 }
 
 static int say(struct watchdog *w, const struct word *word)
@@ -166,7 +163,6 @@ void watchdog_end(struct watchdog *w)
 		close(w->sock);
 	w->sock = -1;
 	if (w->pid > 0)
-		while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		launch_reap(w->pid);
 	w->pid = 0;
 }

@@ -8,7 +8,7 @@
 #ifndef SONDE_LIVE_CONTROL_WATCHDOG_H
 #define SONDE_LIVE_CONTROL_WATCHDOG_H
 
-#include "base/err.h"
+#include "base/journal.h"
 #include "live/control/change.h"
 
 #include <sys/types.h>
@@ -19,11 +19,10 @@ struct watchdog {
 	int sock; /* -1: none */
 	pid_t pid;
 	int64_t lease_ns;
-	int journal_fd;
 };
 
 /* Call it before there are threads. */
-int watchdog_start(struct watchdog *w, int64_t lease_ns, int journal_fd, struct sonde_err *err);
+int watchdog_start(struct watchdog *w, int64_t lease_ns, struct journal *journal, struct sonde_err *err);
 /* Records the original value before the first change; -EPIPE: the watchdog is dead. */
 int watchdog_remember(struct watchdog *w, const struct change_place *place, const char *before);
 int watchdog_forget(struct watchdog *w, const struct change_place *place); /* the original value was restored */

@@ -58,12 +58,12 @@ static const struct {
 	double low, high;
 	const char *what;
 } bounds[ACTION_KINDS] = {
-	[ACTION_WEIGHT] = { 1, 10000, "a weight is from 1 to 10000" },
-	[ACTION_IO] = { 1, 10000, "a weight is from 1 to 10000" },
-	[ACTION_HIGH] = { 1048576, 1e18, "memory is at least 1M" },
-	[ACTION_CAP] = { 0.01, 4096, "a cap is from 0.01 to 4096 processors" },
-	[ACTION_MEMORY] = { 1048576, 1e18, "memory is at least 1M" },
-	[ACTION_PIDS] = { 1, 4194304, "there is at least one process" },
+	[ACTION_WEIGHT] = { 1, 10000, "a weight must be from 1 to 10000" },
+	[ACTION_IO] = { 1, 10000, "a weight must be from 1 to 10000" },
+	[ACTION_HIGH] = { 1048576, 1e18, "memory must be at least 1M" },
+	[ACTION_CAP] = { 0.01, 4096, "a cap must be from 0.01 to 4096 CPUs" },
+	[ACTION_MEMORY] = { 1048576, 1e18, "memory must be at least 1M" },
+	[ACTION_PIDS] = { 1, 4194304, "pids must be from 1 to 4194304" },
 	[ACTION_KNOB] = { -INFINITY, INFINITY, "" },
 };
 
@@ -83,16 +83,16 @@ static int take_value(struct words *w)
 
 	if (!w->is_range) {
 		if (!parse_amount(*w->at, &a->value))
-			return err_set(w->err, EINVAL, "'%s' is no number", *w->at);
+			return err_set(w->err, EINVAL, "invalid number '%s'", *w->at);
 		return check_bounds(w, a->value);
 	}
 	if (!parse_range(w, &a->rest, &a->full))
-		return err_set(w->err, EINVAL, "'%s' is no range from rest to full effort, such as 100..3000", *w->at);
+		return err_set(w->err, EINVAL, "invalid range '%s' (expected rest..full, such as 100..3000)", *w->at);
 	rc = check_bounds(w, a->rest);
 	if (rc == 0)
 		rc = check_bounds(w, a->full);
 	if (rc == 0 && a->rest == a->full)
-		rc = err_set(w->err, EINVAL, "the range '%s' leaves nothing to do", *w->at);
+		rc = err_set(w->err, EINVAL, "empty range '%s'", *w->at);
 	return rc;
 }
 
@@ -122,13 +122,13 @@ static int take_signal(struct words *w)
 			w->to->signal = all[i].number;
 			return 0;
 		}
-	return err_set(w->err, EINVAL, "'%s' is no signal that is sent here", *w->at);
+	return err_set(w->err, EINVAL, "unsupported signal '%s'", *w->at);
 }
 
 static int take_url(struct words *w)
 {
 	if (strncmp(*w->at, "http://", 7) != 0 && strncmp(*w->at, "https://", 8) != 0)
-		return err_set(w->err, EINVAL, "'%s' is no http:// or https:// address", *w->at);
+		return err_set(w->err, EINVAL, "invalid URL '%s' (expected http:// or https://)", *w->at);
 	return take_name(w);
 }
 
@@ -139,23 +139,23 @@ static int take_broker(struct words *w)
 	unsigned long port = colon ? strtoul(colon + 1, &end, 10) : 1883;
 
 	if (colon == *w->at || **w->at == '-' || (colon && (end == colon + 1 || *end)) || port < 1 || port > 65535)
-		return err_set(w->err, EINVAL, "'%s' is no HOST:PORT", *w->at);
+		return err_set(w->err, EINVAL, "invalid address '%s' (expected HOST:PORT)", *w->at);
 	w->to->port = (unsigned)port;
 	w->to->host = colon ? arena_copy(w->arena, *w->at, (size_t)(colon - *w->at)) : *w->at;
-	return w->to->host ? 0 : err_sys(w->err, ENOMEM, "cannot read the action");
+	return w->to->host ? 0 : err_sys(w->err, ENOMEM, "cannot parse the action");
 }
 
 static int take_topic(struct words *w)
 {
 	if (strpbrk(*w->at, "+#") || strlen(*w->at) > 1024)
-		return err_set(w->err, EINVAL, "'%s' is no topic to publish to", *w->at);
+		return err_set(w->err, EINVAL, "invalid topic '%s'", *w->at);
 	return take_name(w);
 }
 
 static int take_qos(struct words *w)
 {
 	if (strcmp(*w->at, "0") != 0 && strcmp(*w->at, "1") != 0)
-		return err_set(w->err, EINVAL, "the quality of service is 0 or 1, not '%s'", *w->at);
+		return err_set(w->err, EINVAL, "invalid QoS '%s' (supported: 0, 1)", *w->at);
 	w->to->qos = **w->at - '0';
 	return 0;
 }
@@ -198,7 +198,7 @@ static int unknown(const char *word, struct sonde_err *err)
 	for (size_t i = 0; i < ACTION_KINDS; i++)
 		names[i] = forms[i].word;
 	nearest = words_nearest(word, names);
-	err_set(err, EINVAL, "there is no action '%s'", word);
+	err_set(err, EINVAL, "unknown action '%s'", word);
 	if (nearest)
 		err_hint(err, "did you mean '%s'?", nearest);
 	return -EINVAL;
@@ -214,7 +214,7 @@ int action_parse(struct action *a, const char *text, bool is_range, struct arena
 	if (rc < 0)
 		return rc;
 	if (!argv[0])
-		return err_set(err, EINVAL, "an action must say something");
+		return err_set(err, EINVAL, "empty action");
 	while (argv[n])
 		n++;
 	while (kind < ACTION_KINDS && strcmp(forms[kind].word, argv[0]) != 0)
@@ -222,7 +222,7 @@ int action_parse(struct action *a, const char *text, bool is_range, struct arena
 	if (kind == ACTION_KINDS)
 		return unknown(argv[0], err);
 	if (n - 1 < forms[kind].least || n - 1 > forms[kind].most)
-		return err_set(err, EINVAL, "'%s' has %zu words, not %zu", argv[0], forms[kind].least, n - 1);
+		return err_set(err, EINVAL, "'%s' needs %zu arguments, not %zu", argv[0], forms[kind].least, n - 1);
 	if (is_range && !forms[kind].has_range)
 		return err_set(err, EINVAL, "a regulator cannot use '%s': it has no range", argv[0]);
 	*a = (struct action){ .kind = (enum action_kind)kind, .text = arena_strdup(arena, text), .argv = argv + 1 };
@@ -230,7 +230,7 @@ int action_parse(struct action *a, const char *text, bool is_range, struct arena
 		w.at = argv + 1 + i;
 		rc = forms[kind].takes[i](&w);
 	}
-	return rc == 0 && !a->text ? err_sys(err, ENOMEM, "cannot read the action") : rc;
+	return rc == 0 && !a->text ? err_sys(err, ENOMEM, "cannot parse the action") : rc;
 }
 
 double action_value(const struct action *a, double effort)

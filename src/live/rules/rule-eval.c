@@ -28,12 +28,12 @@ int rules_engine_init(struct rules_engine *e, const struct rules_file *f, struct
 
 	*e = (struct rules_engine){ .file = f, .memory = MEMORY_INIT, .budget = (double)f->rate_max };
 	for (size_t i = 0; i < f->rule_count && rc == 0; i++) {
-		rc = expr_watch(f->rules[i].when, &e->memory);
+		rc = rule_expr_watch(f->rules[i].when, &e->memory);
 		if (rc == 0 && f->rules[i].until)
-			rc = expr_watch(f->rules[i].until, &e->memory);
+			rc = rule_expr_watch(f->rules[i].until, &e->memory);
 	}
 	for (size_t i = 0; i < f->regulator_count && rc == 0; i++) {
-		rc = expr_watch(f->regulators[i].measure, &e->memory);
+		rc = rule_expr_watch(f->regulators[i].measure, &e->memory);
 		for (size_t k = 0; k < REGULATOR_RUNGS_MAX; k++)
 			e->regulators[i].told[k] = NAN;
 	}
@@ -105,7 +105,7 @@ static bool should_clear(struct tick *t, const struct rule *rule, struct rule_st
 	struct expr_value until;
 
 	if (rule->until) {
-		until = expr_eval(rule->until, &t->engine->memory, &t->now);
+		until = rule_expr_eval(rule->until, &t->engine->memory, &t->now);
 		if (until.is_known)
 			s->known_ns = t->now.mono_ns;
 		if (until.is_known && until.number != 0)
@@ -121,11 +121,11 @@ static void step_rule(struct tick *t, const struct rule *rule, struct rule_statu
 	CLEANUP(buf_release) struct buf why = BUF_INIT;
 	bool is_true;
 
-	s->condition = expr_eval(rule->when, &t->engine->memory, &t->now);
+	s->condition = rule_expr_eval(rule->when, &t->engine->memory, &t->now);
 	is_true = s->condition.is_known && s->condition.number != 0;
 	if (s->condition.is_known)
 		s->known_ns = t->now.mono_ns;
-	expr_why(&why, rule->when, &t->engine->memory, &t->now);
+	rule_expr_why(&why, rule->when, &t->engine->memory, &t->now);
 	snprintf(s->why, sizeof(s->why), "%s", why.data);
 	if (s->state == RULE_COOLING && t->now.mono_ns >= s->cool_ns)
 		enter(s, RULE_IDLE, t);
@@ -166,11 +166,11 @@ static void step_regulator(struct tick *t, const struct rules_regulator *g, stru
 {
 	CLEANUP(buf_release) struct buf why = BUF_INIT;
 
-	s->measure = expr_eval(g->measure, &t->engine->memory, &t->now);
+	s->measure = rule_expr_eval(g->measure, &t->engine->memory, &t->now);
 	if (!s->measure.is_known)
 		return;
 	s->last = regulator_step(&s->regulator, &g->settings, s->measure.number, t->now.mono_ns);
-	buf_addf(&why, "%s = %.6g, %s %.6g is wanted", g->measure_text, s->measure.number,
+	buf_addf(&why, "%s = %.6g, target: %s %.6g", g->measure_text, s->measure.number,
 			g->settings.is_upper ? "at most" : "at least", g->settings.target);
 	tell_rungs(t, g, s, why.data);
 	if (s->last >= REGULATOR_ESCALATED)
@@ -201,13 +201,13 @@ void rules_engine_explain(struct buf *out, const struct rules_engine *e, int64_t
 
 		buf_addf(out, "rule %s: %s, fired %llu times\n", rule->name, rule_state_word(e->rules[i].state),
 				(unsigned long long)e->rules[i].fired);
-		expr_explain(out, rule->when, &e->memory, &now);
+		rule_expr_explain(out, rule->when, &e->memory, &now);
 	}
 	for (size_t i = 0; i < e->file->regulator_count; i++) {
 		const struct rules_regulator *g = &e->file->regulators[i];
 
-		buf_addf(out, "regulator %s: %s %.6g is wanted\n", g->name,
-				g->settings.is_upper ? "at most" : "at least", g->settings.target);
-		expr_explain(out, g->measure, &e->memory, &now);
+		buf_addf(out, "regulator %s: target %s %.6g\n", g->name, g->settings.is_upper ? "at most" : "at least",
+				g->settings.target);
+		rule_expr_explain(out, g->measure, &e->memory, &now);
 	}
 }

@@ -24,11 +24,11 @@ static int take_expr(struct config_reader *r, yaml_node_t *value, enum expr_type
 		struct expr **out)
 {
 	if (!config_text(value))
-		return config_error(r, value, "an expression must be a text");
+		return config_error(r, value, "an expression must be a string");
 	*text = arena_strdup(r->arena, config_text(value));
 	if (!*text)
 		return nomem(r);
-	return at_node(r, value, expr_compile(out, *text, type, r->arena, r->err));
+	return at_node(r, value, rule_expr_compile(out, *text, type, r->arena, r->err));
 }
 
 static int take_when(struct config_reader *r, yaml_node_t *value, void *into)
@@ -59,15 +59,15 @@ static int take_actions(struct config_reader *r, yaml_node_t *value, bool is_ran
 	bool is_one = config_text(value) != NULL;
 
 	if (!is_one && value->type != YAML_SEQUENCE_NODE)
-		return config_error(r, value, "actions are a list of texts");
+		return config_error(r, value, "actions must be a list of strings");
 	for (size_t i = 0; is_one ? i == 0 : config_item(r, value, i) != NULL; i++) {
 		yaml_node_t *item = is_one ? value : config_item(r, value, i);
 		int rc;
 
 		if (!config_text(item))
-			return config_error(r, item, "an action is a text");
+			return config_error(r, item, "an action must be a string");
 		if (*count == max)
-			return config_error(r, item, "there are at most %zu actions", max);
+			return config_error(r, item, "too many actions (maximum %zu)", max);
 		rc = at_node(r, item, action_parse(&all[(*count)++], config_text(item), is_range, r->arena, r->err));
 		if (rc < 0)
 			return rc;
@@ -125,7 +125,7 @@ static int take_rule(struct config_reader *r, yaml_node_t *map, struct rules_fil
 	int rc;
 
 	if (f->rule_count == RULES_MAX)
-		return config_error(r, map, "there are at most %d rules", RULES_MAX);
+		return config_error(r, map, "too many rules (maximum %d)", RULES_MAX);
 	*rule = (struct rule){ .hold_ns = 30000000000 };
 	rc = config_take_map(r, map, keys, "a rule", rule);
 	if (rc < 0)
@@ -134,7 +134,7 @@ static int take_rule(struct config_reader *r, yaml_node_t *map, struct rules_fil
 		return config_error(r, map, "a rule needs 'name', 'when' and 'do'");
 	for (size_t i = 0; i < f->rule_count; i++)
 		if (strcmp(f->rules[i].name, rule->name) == 0)
-			return config_error(r, map, "there are two rules '%s'", rule->name);
+			return config_error(r, map, "duplicate rule '%s'", rule->name);
 	f->rule_count++;
 	return 0;
 }
@@ -154,7 +154,7 @@ static int finish_regulator(struct config_reader *r, const yaml_node_t *map, str
 	if (s->target == 0)
 		return config_error(r, map, "the target must not be 0");
 	if (!(s->band >= 0 && s->band < 10 && s->raise > 0 && s->raise <= 1 && s->lower > 0 && s->lower <= 1))
-		return config_error(r, map, "'band' is from 0, 'raise' and 'lower' are above 0 and at most 1");
+		return config_error(r, map, "'band' must be at least 0, 'raise' and 'lower' above 0 and at most 1");
 	return 0;
 }
 
@@ -181,7 +181,7 @@ static int take_regulator(struct config_reader *r, yaml_node_t *map, struct rule
 	int rc;
 
 	if (f->regulator_count == RULES_MAX)
-		return config_error(r, map, "there are at most %d regulators", RULES_MAX);
+		return config_error(r, map, "too many regulators (maximum %d)", RULES_MAX);
 	*g = (struct rules_regulator){ .settings = REGULATOR_USUAL, .at_least = NAN, .at_most = NAN };
 	rc = config_take_map(r, map, keys, "a regulator", g);
 	if (rc == 0)
@@ -248,9 +248,9 @@ static int take_app(struct config_reader *r, yaml_node_t *key, yaml_node_t *map,
 	struct rules_app *app = &f->apps[f->app_count];
 
 	if (!config_text(key))
-		return config_error(r, key, "the name of an application must be a text");
+		return config_error(r, key, "an application name must be a string");
 	if (f->app_count == RULES_APPS_MAX)
-		return config_error(r, key, "there are at most %d applications", RULES_APPS_MAX);
+		return config_error(r, key, "too many applications (maximum %d)", RULES_APPS_MAX);
 	*app = (struct rules_app){ .name = arena_strdup(r->arena, config_text(key)) };
 	if (!app->name)
 		return nomem(r);
@@ -263,7 +263,7 @@ static int take_apps(struct config_reader *r, yaml_node_t *map, void *into)
 	int rc = 0;
 
 	if (map->type != YAML_MAPPING_NODE)
-		return config_error(r, map, "'apps' must be names with settings");
+		return config_error(r, map, "'apps' must be a mapping of names to settings");
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top && rc == 0; p++)
 		rc = take_app(r, yaml_document_get_node(r->document, p->key),
 				yaml_document_get_node(r->document, p->value), into);
@@ -303,11 +303,11 @@ static int take_file(struct config_reader *r, yaml_node_t *root)
 	if (rc < 0)
 		return rc;
 	if (f->interval_ns < 10000000 || f->interval_ns > 3600000000000)
-		return config_error(r, root, "'interval' is from 10ms to 1h");
+		return config_error(r, root, "'interval' must be from 10ms to 1h");
 	if (f->lease_ns < 4 * f->interval_ns)
 		return config_error(r, root, "'lease' must be at least four intervals");
 	if (!f->rule_count && !f->regulator_count)
-		return config_error(r, root, "there are neither rules nor regulators");
+		return config_error(r, root, "no rules and no regulators");
 	qsort(f->rules, f->rule_count, sizeof(f->rules[0]), by_priority);
 	return 0;
 }

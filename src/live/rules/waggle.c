@@ -125,7 +125,7 @@ static int add_action(struct buf *out, const struct line *l, const struct waggle
 		else
 			buf_addf(out, "report set %s %s", l->object, l->value);
 	} else {
-		return err_set(err, EINVAL, "there is no action '%s': schedule, publish and set", l->action);
+		return err_set(err, EINVAL, "unknown action '%s' (supported: schedule, publish, set)", l->action);
 	}
 	return 0;
 }
@@ -147,9 +147,9 @@ static int add_rule(struct buf *out, const char *text, size_t number, const stru
 	int rc;
 
 	if (!split(text, &l))
-		return err_set(err, EINVAL, "this is no science rule: ACTION(NAME): CONDITION");
+		return err_set(err, EINVAL, "invalid science rule (expected ACTION(NAME): CONDITION)");
 	if (!is_plain(l.object))
-		return err_set(err, EINVAL, "'%s' is no name", l.object);
+		return err_set(err, EINVAL, "invalid name '%s'", l.object);
 	rc = waggle_condition(&when, l.condition, arena, err);
 	if (rc == 0)
 		rc = add_action(&what, &l, o, err);
@@ -192,7 +192,7 @@ int waggle_import(struct buf *out, const char *text, const struct waggle_options
 		if (!is_rule(rule, is_job))
 			continue;
 		if (++count > RULES_MOST)
-			return err_set(err, E2BIG, "there are more than %d rules", RULES_MOST);
+			return err_set(err, E2BIG, "too many rules (maximum %d)", RULES_MOST);
 		rc = add_rule(out, rule, count, options, arena, err);
 		if (rc < 0) {
 			err_prefix(err, "line %zu", number);
@@ -201,5 +201,5 @@ int waggle_import(struct buf *out, const char *text, const struct waggle_options
 	}
 	if (!copy)
 		return err_sys(err, ENOMEM, "cannot read the rules");
-	return count ? 0 : err_set(err, EINVAL, "there is no science rule in it");
+	return count ? 0 : err_set(err, EINVAL, "no science rules found");
 }

@@ -3,16 +3,15 @@
  * their lines are read as they arrive, and they are stopped with it; if the recorder dies, SIGPIPE ends them.
  */
 #include "base/fs.h"
+#include "launch/spawn-command.h"
 #include "probe/gpu/gpu.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define LINE_BYTES 4096
@@ -28,29 +27,21 @@ struct command {
 
 static int spawn(struct command *c, char *const *argv)
 {
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t how;
-	sigset_t none, usual;
+	sigset_t none;
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	sigemptyset(&none);
-	sigfillset(&usual);
-	posix_spawn_file_actions_init(&files);
-	posix_spawnattr_init(&how);
-	posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-	posix_spawnattr_setsigmask(&how, &none);
-	posix_spawnattr_setsigdefault(&how, &usual);
-	int rc = posix_spawnp(&c->pid, argv[0], &files, &how, argv, environ);
-	posix_spawnattr_destroy(&how);
-	posix_spawn_file_actions_destroy(&files);
+	struct launch_command it = { .argv = argv,
+		.fds = { JOB_FD_NULL, ends[1], JOB_FD_NULL },
+		.mask = &none,
+		.has_usual_signals = true,
+		.has_own_group = true };
+	int rc = launch_spawn(&it, &c->pid, NULL);
 	close(ends[1]);
 	if (rc) {
 		close(ends[0]);
-		return -rc;
+		return rc;
 	}
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	c->fd = ends[0];
@@ -120,8 +111,7 @@ static void command_free(void *state)
 	struct command *c = state;
 	close(c->fd);
 	kill(c->pid, SIGKILL);
-	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	launch_reap(c->pid);
 	free(c);
 }
 

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "launch/spawn-command.h"
 #include "probe/probe.h"
 
 #include <errno.h>
@@ -10,13 +11,11 @@
 #include <grp.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define BATCHES_MAX 256   /* per pass */
@@ -26,27 +25,19 @@
 /* The helper. */
 
 /* Its standard input is our socket; it uses no other file. */
-static int start_helper(const char *path, int socket, pid_t *pid)
+static int start_helper(char *path, int socket, pid_t *pid, struct sonde_err *err)
 {
-	static char name[] = "sonde-capture";
-	static char *const argv[] = { name, NULL };
+	char *const argv[] = { path, NULL };
 	static char *const env[] = { NULL };
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
 	sigset_t none;
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, socket, 0);
-	posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-	posix_spawnattr_init(&attr);
 	sigemptyset(&none);
-	posix_spawnattr_setsigmask(&attr, &none);
-	/* In a session of its own: Ctrl-C ends the program, and the helper exits with us. */
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-	int rc = posix_spawn(pid, path, &files, &attr, argv, env);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&files);
-	return -rc;
+	/* In a separate session: Ctrl-C ends the program, and the helper exits with us. */
+	struct launch_command c = { .argv = argv,
+		.env = env,
+		.fds = { socket, JOB_FD_NULL, JOB_FD_NULL },
+		.mask = &none,
+		.has_own_session = true };
+	return launch_spawn(&c, pid, err);
 }
 
 /* Receives a message of the helper: 1, 0 at end of file, -EAGAIN if none is queued. */
@@ -74,12 +65,6 @@ static int refuse_outsider(const char *path, struct sonde_err *err)
 	return -EACCES;
 }
 
-static void wait_for(pid_t pid)
-{
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
 /* Returns our end of its socket, after its first message. */
 static int open_helper(pid_t *pid, struct sonde_err *err)
 {
@@ -95,14 +80,14 @@ static int open_helper(pid_t *pid, struct sonde_err *err)
 				       : err_sys(err, errno, "cannot run '%s'", path.data);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return err_sys(err, errno, "cannot ask for packets");
-	rc = start_helper(path.data, ends[1], pid);
+	rc = start_helper(path.data, ends[1], pid, err);
 	close(ends[1]);
 	if (!rc && receive(ends[0], first, 0) == 1)
 		return ends[0];
 	close(ends[0]);
 	if (rc)
-		return err_sys(err, -rc, "cannot run '%s'", path.data);
-	wait_for(*pid);
+		return rc;
+	launch_reap(*pid);
 	return err_set(err, EPERM, "'%s' may not open a packet socket", path.data);
 }
 
@@ -113,7 +98,7 @@ int probe_packets_check(struct sonde_err *err)
 	if (fd < 0)
 		return fd;
 	close(fd);
-	wait_for(pid);
+	launch_reap(pid);
 	return 0;
 }
 
@@ -207,7 +192,7 @@ void capture_release(struct capture *c)
 {
 	if (c->is_helped) {
 		close(c->fd);
-		wait_for(c->helper);
+		launch_reap(c->helper);
 	}
 	packet_ring_release(&c->ring);
 	*c = (struct capture)CAPTURE_INIT;

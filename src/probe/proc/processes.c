@@ -1,10 +1,14 @@
 #include "probe/proc/processes.h"
 
+#include "base/cleanup.h"
 #include "base/map.h"
-#include "probe/proc/delay.h"
-#include "probe/proc/procfile.h"
+#include "base/procfs.h"
+#include "base/vec.h"
+#include "probe/proc/series.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,31 +18,35 @@
 #define READ_AT_ONCE 32 /* processes per reading; if there are more they take turns */
 #define PROCESSES_MAX 65536
 
-enum { CPU, USER, SYSTEM, RSS, THREADS, MINOR, MAJOR, READ, WRITE, CHARS_READ, CHARS_WRITTEN, DELAY, COUNTERS };
+#define THREADS_MAX 1024
+#define DELAYS_INTERVAL_NS 100000000
+#define DELAYS_INTERVAL_OF_ONE_NS 2000000
 
-static const struct {
-	const char *name, *unit;
-	bool is_total;
-} kinds[COUNTERS] = {
-	[CPU] = { "process.cpu_ns", "ns", true },
-	[USER] = { "process.user_ns", "ns", true },
-	[SYSTEM] = { "process.system_ns", "ns", true },
-	[RSS] = { "process.rss_bytes", "bytes", false },
-	[THREADS] = { "process.threads", "threads", false },
-	[MINOR] = { "process.minor_faults", "faults", true },
-	[MAJOR] = { "process.major_faults", "faults", true },
-	[READ] = { "process.read_bytes", "bytes", true },
-	[WRITE] = { "process.write_bytes", "bytes", true },
-	[CHARS_READ] = { "process.read_chars", "bytes", true },
-	[CHARS_WRITTEN] = { "process.write_chars", "bytes", true },
-	[DELAY] = { "process.run_delay_ns", "ns", true },
+/* The rows of scope PROCESS are the last of series.def, from this file on. */
+#define FIRST_FILE SERIES_FILE_PROCESS_CLOCK
+#define FILE_COUNT (SERIES_FILES - FIRST_FILE)
+#define COUNTERS_MAX 16
+
+/*
+ * Time that the threads of a process were runnable, which the kernel reports per thread. They are read at most ten
+ * times a second, and less often if there are many, so that the recorder spends at most 1/300 of a CPU on it.
+ */
+struct delays {
+	struct delay {
+		int32_t tid;
+		uint64_t ns;
+	} * threads; /* alive at the last reading */
+	size_t count;
+	uint64_t gone_ns; /* sum of the exited threads */
+	int64_t due_ns;
 };
 
 struct process {
 	int32_t pid;
-	int stat, io, schedstat;
+	int fds[FILE_COUNT];  /* -1: it has no such file, or we may not read it */
 	struct delays delays; /* if it has or had several threads */
-	struct counter counters[COUNTERS];
+	int64_t thread_count;
+	struct counter counters[COUNTERS_MAX];
 };
 
 struct processes {
@@ -46,13 +54,72 @@ struct processes {
 	size_t count, cap, turn;
 	uint64_t version;
 	struct map known; /* pid -> index + 1, 0 when gone */
+	struct {
+		const struct series_row *first;
+		size_t count;
+	} rows[FILE_COUNT];
 };
+
+/* "run delay slices" */
+static bool read_delay(int dirfd, const char *tid, uint64_t *ns)
+{
+	char path[32], text[128];
+	snprintf(path, sizeof(path), "%.16s/schedstat", tid);
+	return proc_read(dirfd, path, text, sizeof(text)) > 0 && proc_number(text, NULL, 1, ns);
+}
+
+/* Sums the entries of `before` that are missing in `now`. */
+static uint64_t sum_of_gone(const struct delays *before, const struct delay *now, size_t count)
+{
+	uint64_t sum_ns = 0;
+	for (size_t i = 0; i < before->count; i++) {
+		size_t k = 0;
+		while (k < count && now[k].tid != before->threads[i].tid)
+			k++;
+		sum_ns += k == count ? before->threads[i].ns : 0;
+	}
+	return sum_ns;
+}
+
+/* Returns false if a reading is not due yet, or if there are too many threads. */
+static bool delays_read(struct delays *d, int32_t pid, int64_t now_ns, uint64_t *sum_ns)
+{
+	char path[32];
+	size_t count = 0, cap = 0;
+	struct delay *now = NULL;
+	if (now_ns < d->due_ns)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	DIR *dir = opendir(path);
+	for (struct dirent *e; dir && (e = readdir(dir)) && VEC_GROW(now, cap, count + 1, THREADS_MAX);) {
+		now[count].tid = (int32_t)strtol(e->d_name, NULL, 10);
+		count += now[count].tid > 0 && read_delay(dirfd(dir), e->d_name, &now[count].ns);
+	}
+	if (dir)
+		closedir(dir);
+	d->gone_ns += count ? sum_of_gone(d, now, count) : 0;
+	d->due_ns = now_ns + DELAYS_INTERVAL_NS + (int64_t)count * DELAYS_INTERVAL_OF_ONE_NS;
+	if (!count || count == THREADS_MAX) { /* a sum over some of them would be wrong */
+		free(now);
+		return false;
+	}
+	free(d->threads);
+	d->threads = now;
+	d->count = count;
+	*sum_ns = d->gone_ns;
+	for (size_t i = 0; i < count; i++)
+		*sum_ns += now[i].ns;
+	return true;
+}
 
 struct processes *processes_new(void)
 {
 	struct processes *p = calloc(1, sizeof(*p));
-	if (p)
-		p->version = UINT64_MAX;
+	if (!p)
+		return NULL;
+	p->version = UINT64_MAX;
+	for (size_t i = 0; i < FILE_COUNT; i++)
+		p->rows[i].first = series_of_file(FIRST_FILE + i, &p->rows[i].count);
 	return p;
 }
 
@@ -63,37 +130,37 @@ static int open_of(int32_t pid, const char *file)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* A process that starts during the run counts from zero, an older one from its first reading. */
-static void name_counters(struct counters *c, struct process *one, bool is_new)
+static struct counter *counter_of(const struct processes *p, struct process *one, const struct series_row *s)
 {
-	for (unsigned i = 0; i < COUNTERS; i++) {
-		counter_init(c, &one->counters[i], kinds[i].name, kinds[i].unit, kinds[i].is_total, one->pid);
-		one->counters[i].has_base = is_new;
+	return &one->counters[s - p->rows[0].first];
+}
+
+/* A process that starts during the run counts from zero, an older one from its first reading. */
+static void name_counters(const struct processes *p, struct counters *c, struct process *one, bool is_new)
+{
+	for (const struct series_row *s = p->rows[0].first; s < series_rows + series_count; s++) {
+		char name[64];
+		snprintf(name, sizeof(name), "%s.%s", series_files[s->file].prefix, s->name);
+		counter_init(c, counter_of(p, one, s), name, s->unit, s->is_total, one->pid);
+		counter_of(p, one, s)->has_base = is_new;
 	}
 }
 
 static void add(struct processes *p, struct counters *c, const struct task *k)
 {
 	uint64_t *at = map_put_int(&p->known, (uint64_t)(uint32_t)k->pid, NULL);
-	if (!at || *at)
+	if (!at || *at || !VEC_GROW(p->all, p->cap, p->count + 1, PROCESSES_MAX))
 		return;
-	if (p->count == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 16;
-		struct process *more = cap <= PROCESSES_MAX ? realloc(p->all, cap * sizeof(*more)) : NULL;
-		if (!more)
-			return;
-		p->all = more;
-		p->cap = cap;
-	}
-	struct process one = { .pid = k->pid, .stat = open_of(k->pid, "stat") };
-	if (one.stat < 0)
+	struct process one = { .pid = k->pid };
+	for (size_t i = 0; i < FILE_COUNT; i++)
+		one.fds[i] = *series_files[FIRST_FILE + i].path ? open_of(k->pid, series_files[FIRST_FILE + i].path)
+								: -1;
+	if (one.fds[SERIES_FILE_PROCESS_STAT - FIRST_FILE] < 0)
 		return; /* already exited: its exact CPU time comes with the exit record */
-	one.io = open_of(k->pid, "io");
-	one.schedstat = open_of(k->pid, "schedstat");
-	name_counters(c, &one, k->start_ns != STORE_NULL && !k->before_ns);
+	name_counters(p, c, &one, k->start_ns != STORE_NULL && !k->before_ns);
 	if (k->start_ns != STORE_NULL && k->before_ns) { /* until then it was part of the container engine */
-		one.counters[CPU].has_base = true;
-		one.counters[CPU].base = (double)k->before_ns;
+		one.counters[0].has_base = true;
+		one.counters[0].base = (double)k->before_ns;
 	}
 	p->all[p->count++] = one;
 	*at = 1;
@@ -103,14 +170,12 @@ static void drop(struct processes *p, struct counters *c, size_t i)
 {
 	struct process *one = &p->all[i];
 	uint64_t *at = map_get_int(&p->known, (uint64_t)(uint32_t)one->pid);
-	for (unsigned k = 0; k < COUNTERS; k++)
+	for (unsigned k = 0; k < COUNTERS_MAX; k++)
 		counter_finish(c, &one->counters[k]);
-	close(one->stat);
-	if (one->io >= 0)
-		close(one->io);
-	if (one->schedstat >= 0)
-		close(one->schedstat);
-	delays_release(&one->delays);
+	for (size_t k = 0; k < FILE_COUNT; k++)
+		if (one->fds[k] >= 0)
+			close(one->fds[k]);
+	free(one->delays.threads);
 	if (at)
 		*at = 0;
 	p->all[i] = p->all[--p->count];
@@ -138,7 +203,7 @@ static void follow_children(struct tasks *tasks, struct buf *room, int64_t now_n
 		int fd = parent->end_ns == STORE_NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 		if (fd < 0)
 			continue;
-		char *end = feed_text(fd, room) ? room->data : NULL;
+		char *end = series_text(fd, room) ? room->data : NULL;
 		close(fd);
 		for (char *at = end; at && *at;) {
 			int32_t pid = (int32_t)strtol(at, &end, 10);
@@ -165,78 +230,49 @@ static void find_new(struct processes *p, const struct tasks *tasks, struct coun
 			add(p, c, tasks->all[i]);
 }
 
-static void take_clock(struct process *one, struct counters *c)
+/* The exact CPU time. */
+static void read_clock(struct process *one, struct counters *c)
 {
 	struct timespec t;
 	clockid_t clock = (clockid_t)(~(unsigned)one->pid << 3 | 2); /* same encoding as clock_getcpuclockid */
 	if (!clock_gettime(clock, &t))
-		counter_set(c, &one->counters[CPU], (double)t.tv_sec * 1e9 + (double)t.tv_nsec);
+		counter_set(c, &one->counters[0], (double)t.tv_sec * 1e9 + (double)t.tv_nsec);
 }
 
-/* proc(5): the numbers follow the name, which may contain any byte. */
-static bool take_stat(struct process *one, struct counters *c, const char *text)
+/* Reads the rows of a file from its text; false if the process has exited. */
+static bool read_rows(const struct processes *p, struct process *one, struct counters *c, size_t file, const char *text)
 {
-	static const struct {
-		unsigned field, counter;
-	} wanted[] = { { 10, MINOR }, { 12, MAJOR }, { 14, USER }, { 15, SYSTEM }, { 20, THREADS }, { 24, RSS } };
-	const char *at = strrchr(text, ')');
-	double tick = 1e9 / (double)sysconf(_SC_CLK_TCK), page = (double)sysconf(_SC_PAGESIZE);
-	size_t next = 0;
-	if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
+	struct proc_stat stat;
+	bool is_stat = series_files[FIRST_FILE + file].format == SERIES_STAT;
+	const struct series_row *s = p->rows[file].first;
+	if (is_stat && (!proc_stat_parse(&stat, text) || proc_has_exited(&stat)))
 		return false;
-	at += 3;
-	for (unsigned field = 4; next < sizeof(wanted) / sizeof(*wanted) && *at; field++) {
-		char *end;
-		double value = (double)strtoll(at, &end, 10);
-		if (end == at)
-			break;
-		at = end;
-		if (field != wanted[next].field)
-			continue;
-		unsigned k = wanted[next++].counter;
-		counter_set(c, &one->counters[k], value * (k == RSS ? page : k == USER || k == SYSTEM ? tick : 1));
+	for (size_t i = 0; i < p->rows[file].count; i++, s++) {
+		double value = is_stat ? (double)stat.fields[s->column] * series_scale(s) : series_value(s, text);
+		if (!isnan(value))
+			counter_set(c, counter_of(p, one, s), value);
 	}
+	if (is_stat)
+		one->thread_count = stat.fields[PROC_THREADS];
 	return true;
 }
 
-static void take_io(struct process *one, struct counters *c, const char *text)
+static bool read_one(const struct processes *p, struct process *one, struct counters *c, struct buf *room)
 {
-	static const struct {
-		const char *key;
-		unsigned counter;
-	} wanted[] = { { "rchar: ", CHARS_READ }, { "wchar: ", CHARS_WRITTEN }, { "\nread_bytes: ", READ },
-		{ "\nwrite_bytes: ", WRITE } };
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-		const char *at = strstr(text, wanted[i].key);
-		if (at)
-			counter_set(c, &one->counters[wanted[i].counter],
-					(double)strtoull(at + strlen(wanted[i].key), NULL, 10));
-	}
-}
-
-/* For one thread from a file that is kept open, for several the sum over their files. */
-static void take_delay(struct process *one, struct counters *c, struct buf *room)
-{
-	char *end;
 	uint64_t sum_ns;
-	if (one->counters[THREADS].last > 1 || one->delays.count) {
-		if (delays_read(&one->delays, one->pid, c->now_ns, room, &sum_ns))
-			counter_set(c, &one->counters[DELAY], (double)sum_ns);
-	} else if (one->schedstat >= 0 && feed_text(one->schedstat, room)) {
-		strtoull(room->data, &end, 10);
-		if (end != room->data)
-			counter_set(c, &one->counters[DELAY], (double)strtoull(end, NULL, 10));
+	for (size_t i = 0; i < FILE_COUNT; i++) {
+		/* The file of the process is that of its first thread: if there are several, sum over theirs. */
+		if (i == SERIES_FILE_PROCESS_SCHEDSTAT - FIRST_FILE && (one->thread_count > 1 || one->delays.count)) {
+			if (delays_read(&one->delays, one->pid, c->now_ns, &sum_ns))
+				counter_set(c, counter_of(p, one, p->rows[i].first), (double)sum_ns);
+		} else if (one->fds[i] >= 0 && series_text(one->fds[i], room)) {
+			if (!read_rows(p, one, c, i, room->data))
+				return false;
+		} else if (i == SERIES_FILE_PROCESS_STAT - FIRST_FILE) {
+			return false;
+		}
 	}
-}
-
-static bool read_one(struct process *one, struct counters *c, struct buf *room)
-{
-	if (!feed_text(one->stat, room) || !take_stat(one, c, room->data))
-		return false;
-	take_clock(one, c);
-	if (one->io >= 0 && feed_text(one->io, room))
-		take_io(one, c, room->data);
-	take_delay(one, c, room);
+	read_clock(one, c);
 	return true;
 }
 
@@ -255,7 +291,7 @@ void processes_read(struct processes *p, struct tasks *tasks, struct counters *c
 	size_t turns = p->count < READ_AT_ONCE ? p->count : READ_AT_ONCE;
 	for (size_t i = 0; i < turns && p->count; i++) {
 		p->turn = (p->turn + 1) % p->count;
-		if (read_one(&p->all[p->turn], c, room))
+		if (read_one(p, &p->all[p->turn], c, room))
 			continue;
 		note_end(tasks, p->all[p->turn].pid, c->now_ns);
 		drop(p, c, p->turn);

@@ -11,25 +11,24 @@
 #include "base/json.h"
 #include "probe/perf/source.h"
 #include "probe/probe.h"
-#include "probe/proc/cgroup-counters.h"
 #include "probe/proc/energy.h"
 #include "probe/proc/processes.h"
-#include "probe/proc/procfile.h"
+#include "probe/proc/series.h"
 #include "probe/tasks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FEEDS_MAX 32
+#define READERS_MAX 32
 
 const struct probe_ops probe_system;
 
 struct system {
 	struct probe_host *host;
 	struct counters counters;
-	struct feed feeds[FEEDS_MAX];
-	size_t feed_count;
+	struct series_reader readers[READERS_MAX];
+	size_t reader_count;
 	struct processes *processes;
 	struct energy energy;
 	struct sonde_err no_energy; /* why energy is unavailable; "" if it is available */
@@ -60,11 +59,13 @@ static uint64_t read_all(struct system *s, int64_t now_ns)
 {
 	bool has_text = false;
 	s->counters.now_ns = now_ns;
-	for (size_t i = 0; i < s->feed_count; i++) {
-		bool is_same = i && s->feeds[i].kind->path == s->feeds[i - 1].kind->path;
-		has_text = is_same ? has_text : feed_text(s->feeds[i].fd, &s->room);
+	for (size_t i = 0; i < s->reader_count; i++) {
+		/* Two readers of /proc/stat share its text: of all these files it costs the kernel most. */
+		bool is_same = i && s->readers[i].file == SERIES_FILE_SCHED &&
+				s->readers[i - 1].file == SERIES_FILE_CPU;
+		has_text = is_same ? has_text : series_text(s->readers[i].fd, &s->room);
 		if (has_text)
-			feed_parse(&s->feeds[i], &s->counters, &s->room);
+			series_parse(&s->readers[i], &s->counters, &s->room);
 	}
 	energy_read(&s->energy, &s->counters);
 	processes_read(s->processes, s->host->tasks, &s->counters, &s->room);
@@ -78,7 +79,7 @@ static uint64_t read_all(struct system *s, int64_t now_ns)
 static void open_groups(struct system *s, pid_t pid)
 {
 	const struct probe_target *t = &s->host->target;
-	s->feed_count += groups_open(s->feeds + s->feed_count, FEEDS_MAX - s->feed_count, pid,
+	s->reader_count += series_open_cgroups(s->readers + s->reader_count, READERS_MAX - s->reader_count, pid,
 			t->kind == PROBE_CGROUP ? t->cgroup : NULL);
 }
 
@@ -100,8 +101,9 @@ static int attach_system(void *state, struct sonde_err *err)
 	struct sonde_err why = SONDE_ERR_INIT;
 	(void)err;
 	bool is_second = s->host->options.is_second;
-	for (const struct feed_kind *k = feed_kinds; !is_second && k->prefix && s->feed_count < FEEDS_MAX; k++)
-		s->feed_count += feed_open(&s->feeds[s->feed_count], k, NULL);
+	for (enum series_file_id i = 0; !is_second && i < SERIES_FILES && s->reader_count < READERS_MAX; i++)
+		if (series_files[i].scope == SERIES_MACHINE)
+			s->reader_count += series_open(&s->readers[s->reader_count], i, NULL);
 	if (!is_second)
 		energy_open(&s->energy, ENERGY_DIR, &s->no_energy);
 	if (t->kind != PROBE_MACHINE && !s->host->options.has_engine)
@@ -146,9 +148,9 @@ static void finish_system(void *state, int64_t now_ns)
 	read_all(s, now_ns);
 	processes_free(s->processes, &s->counters);
 	s->processes = NULL;
-	for (size_t i = 0; i < s->feed_count; i++)
-		feed_close(&s->feeds[i], &s->counters);
-	s->feed_count = 0;
+	for (size_t i = 0; i < s->reader_count; i++)
+		series_close(&s->readers[i], &s->counters);
+	s->reader_count = 0;
 	energy_close(&s->energy, &s->counters);
 	probe_count(s->host, &probe_system, s->counters.rows - s->told, 0);
 }
@@ -166,8 +168,8 @@ static void free_system(void *state)
 {
 	struct system *s = state;
 	processes_free(s->processes, &s->counters);
-	for (size_t i = 0; i < s->feed_count; i++)
-		feed_close(&s->feeds[i], &s->counters);
+	for (size_t i = 0; i < s->reader_count; i++)
+		series_close(&s->readers[i], &s->counters);
 	energy_close(&s->energy, &s->counters);
 	counters_release(&s->counters);
 	buf_release(&s->room);

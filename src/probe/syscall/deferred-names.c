@@ -1,5 +1,7 @@
 #include "probe/syscall/deferred-names.h"
 
+#include "probe/syscall/syscall-table.h"
+
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <sched.h>
@@ -17,30 +19,24 @@
 enum taking { TAKES_NOTHING, TAKES_FIRST, TAKES_SECOND, TAKES_RANGE, TAKES_ALL, TAKES_NAMES };
 
 /* The link of a renamed file has its new name, not the one it was opened by. */
-static const struct {
-	int64_t number;
-	enum taking taking;
-} takers[] = {
-	{ SYS_close, TAKES_FIRST },
-	{ SYS_dup2, TAKES_SECOND },
-	{ SYS_dup3, TAKES_SECOND },
-	{ SYS_close_range, TAKES_RANGE },
-	{ SYS_execve, TAKES_ALL },
-	{ SYS_execveat, TAKES_ALL },
-	{ SYS_io_uring_setup, TAKES_ALL },
-	{ SYS_io_uring_enter, TAKES_ALL },
-	{ SYS_unshare, TAKES_ALL },
-	{ SYS_rename, TAKES_NAMES },
-	{ SYS_renameat, TAKES_NAMES },
-	{ SYS_renameat2, TAKES_NAMES },
-};
-
 static enum taking taking_of(int64_t number)
 {
-	for (size_t i = 0; i < sizeof(takers) / sizeof(*takers); i++)
-		if (takers[i].number == number)
-			return takers[i].taking;
-	return TAKES_NOTHING;
+	/* These have no row: they replace or share all descriptors. */
+	if (number == SYS_execve || number == SYS_execveat || number == SYS_unshare || number == SYS_io_uring_setup ||
+			number == SYS_io_uring_enter)
+		return TAKES_ALL;
+	switch (number >= 0 && number < SYSCALLS_MAX ? syscall_rows[number].effect : SYSCALL_NOTHING) {
+	case SYSCALL_CLOSES:
+		return TAKES_FIRST;
+	case SYSCALL_DUPS_TO:
+		return TAKES_SECOND;
+	case SYSCALL_CLOSES_RANGE:
+		return TAKES_RANGE;
+	case SYSCALL_RENAMES:
+		return TAKES_NAMES;
+	default:
+		return TAKES_NOTHING;
+	}
 }
 
 bool deferred_names_take(int64_t number)

@@ -1,6 +1,7 @@
 /* Starts and stops the ptrace process; see ptrace-process.h. Its main loop is in ptrace-loop.c. */
 #include "probe/syscall/ptrace-process.h"
 
+#include "launch/spawn-command.h"
 #include "probe/probe.h"
 #include "probe/syscall/ptrace-loop.h"
 
@@ -8,7 +9,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PIPE_BYTES (1 << 20)
@@ -99,8 +99,7 @@ void watcher_release(struct watcher *w)
 {
 	if (w->pid > 0) {
 		kill(w->pid, SIGKILL);
-		while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		launch_reap(w->pid);
 	}
 	if (w->fd >= 0)
 		close(w->fd);

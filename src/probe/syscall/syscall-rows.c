@@ -141,6 +141,7 @@ static int64_t take_effect(struct call *c)
 		files_made(f, (int)e->args[5], &other);
 		return files_made(f, c->fd, &link);
 	case SYSCALL_DUPS:
+	case SYSCALL_DUPS_TO:
 		files_dup(f, c->fd, (int)e->ret);
 		return file;
 	case SYSCALL_CLOSES:

@@ -7,13 +7,11 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
-#include "calls/calls-syscalls.h"
-#define SYSNAME(kernel_name, name, letters, effect)
 #define SYSCALL(kernel_name, name, letters, effect) [SYS_##kernel_name] = { #name, letters, SYSCALL_##effect, 0 },
 
 const struct syscall_row syscall_rows[SYSCALLS_MAX] = {
 #ifdef __x86_64__
-#include "calls/calls.def"
+#include "calls/calls-each.h"
 #else
 	[0] = { NULL, NULL, SYSCALL_NOTHING, 0 },
 #endif

@@ -52,6 +52,27 @@ FREAD_PLAIN(fread_unlocked)
 FREAD_CHECKED(__fread_chk)
 FREAD_CHECKED(__fread_unlocked_chk)
 
+/* A buffer that is not empty is not refilled. Streams of wide characters have another one. */
+#define REFILL(name) \
+	EXPORT int name(FILE *stream); \
+	EXPORT int name(FILE *stream) \
+	{ \
+		int (*next)(FILE *) = next_function(CALL_##name); \
+		if (!tracer_wants(SONDE_CAT_STDIO)) \
+			return next(stream); \
+		bool is_empty = stream->_IO_read_ptr >= stream->_IO_read_end; \
+		int errno_before = errno; \
+		uint64_t start = tick(); \
+		int result = next(stream); \
+		int64_t bytes = is_empty ? stream->_IO_read_end - stream->_IO_read_base : 0; \
+		call_done(CALL_##name, start, RET_QI(result), ERROR_QI(result), \
+				CALL(.fd = stream_fd(stream), \
+						.size = result == EOF || stream->_mode > 0 ? SONDE_NONE : bytes)); \
+		return result; \
+	}
+REFILL(__uflow)
+REFILL(__underflow)
+
 /*
  * The stream's old descriptor is closed during the call; without a path its file is reopened by the descriptor's
  * number.

@@ -2,30 +2,30 @@
  * syscall(): it may be used for clone and vfork, so it must not add a stack frame between the program and libc, and
  * the call is not recorded. Only calls that change the descriptor table or install a seccomp filter are inspected.
  */
+#include "calls/syscalls.h"
 #include "tracer/exec.h"
 #include "tracer/hook.h"
 
 #include <linux/seccomp.h>
 
 #define WATCHED_MAX 512
-#define BIT(number) ((uint64_t)1 << ((number) % 64))
+#define INSPECTED 0xff /* by its number */
 
-/* One bit for each number that syscall_before inspects. */
-__attribute__((used, visibility("hidden"))) const uint64_t syscall_watched[WATCHED_MAX / 64] = {
-	[SYS_read / 64] = BIT(SYS_read) | BIT(SYS_write) | BIT(SYS_close) | BIT(SYS_lseek) | BIT(SYS_readv) |
-			BIT(SYS_writev) | BIT(SYS_dup) | BIT(SYS_dup2) | BIT(SYS_sendfile) | BIT(SYS_clone) |
-			BIT(SYS_fork) | BIT(SYS_vfork),
-	[SYS_fcntl / 64] = BIT(SYS_fcntl) | BIT(SYS_chdir) | BIT(SYS_fchdir),
-	[SYS_splice / 64] = BIT(SYS_splice) | BIT(SYS_dup3) | BIT(SYS_seccomp),
-	[SYS_copy_file_range / 64] = BIT(SYS_copy_file_range) | BIT(SYS_preadv2) | BIT(SYS_pwritev2),
-	[SYS_exit_group / 64] = BIT(SYS_exit_group),
-	[SYS_clone3 / 64] = BIT(SYS_clone3) | BIT(SYS_close_range),
+/* Of each number that syscall_before inspects: its effect, an enum syscall_effect or INSPECTED; 0 of the others. */
+#undef SYSCALL
+#define SYSCALL(kernel_name, name, letters, effect) [SYS_##kernel_name] = SYSCALL_##effect,
+__attribute__((used, visibility("hidden"))) const uint8_t syscall_effects[WATCHED_MAX] = {
+#include "calls/calls-each.h"
+	[SYS_fcntl] = SYSCALL_SHARES,   /* some of its commands */
+	[SYS_preadv2] = SYSCALL_SHARES, /* without an offset */
+	[SYS_pwritev2] = SYSCALL_SHARES,
+	[SYS_clone] = SYSCALL_COPIES, /* all offsets are shared from now on */
+	[SYS_clone3] = SYSCALL_COPIES,
+	[SYS_fork] = SYSCALL_COPIES,
+	[SYS_vfork] = SYSCALL_COPIES,
+	[SYS_seccomp] = INSPECTED,
+	[SYS_exit_group] = INSPECTED,
 };
-_Static_assert(SYS_vfork / 64 == SYS_read / 64 && SYS_fchdir / 64 == SYS_fcntl / 64 &&
-				SYS_seccomp / 64 == SYS_splice / 64 && SYS_dup3 / 64 == SYS_splice / 64 &&
-				SYS_pwritev2 / 64 == SYS_copy_file_range / 64 &&
-				SYS_close_range / 64 == SYS_clone3 / 64,
-		"each number lies in the word that its bit is in");
 
 /* libc's syscall, once resolved. */
 __attribute__((used, visibility("hidden"))) void *syscall_next;
@@ -42,38 +42,32 @@ static void notice_seccomp(long operation, long flags, const void *filter)
 		tracer_stop();
 }
 
-static void notice(long number, int a, int b)
+static void notice(unsigned effect, int a, int b)
 {
-	switch (number) {
-	case SYS_close:
+	switch (effect) {
+	case SYSCALL_CLOSES:
 		fds_closed(a);
 		break;
-	case SYS_dup2:
-	case SYS_dup3:
+	case SYSCALL_DUPS_TO:
 		fds_share(a);
 		fds_closed(b);
 		break;
-	case SYS_close_range:
+	case SYSCALL_CLOSES_RANGE:
 		fds_closed_range((unsigned)a, (unsigned)b);
 		break;
-	case SYS_sendfile:
-	case SYS_splice:
-	case SYS_copy_file_range:
-	case SYS_clone:
-	case SYS_clone3:
-	case SYS_fork:
-	case SYS_vfork:
+	case SYSCALL_COPIES:
 		__atomic_fetch_add(&tracer.share_epoch, 1, __ATOMIC_RELAXED); /* more than one descriptor, or all */
 		break;
-	case SYS_exit_group:
-		tracer_ends();
-		break;
-	case SYS_chdir:
-	case SYS_fchdir:
+	case SYSCALL_CHDIRS:
 		tracer.cwd = 0; /* about to change */
 		break;
-	default:
+	case SYSCALL_MOVES:
+	case SYSCALL_SEEKS:
+	case SYSCALL_DUPS:
+	case SYSCALL_SHARES:
 		fds_share(a);
+		break;
+	default:
 		break;
 	}
 }
@@ -83,11 +77,14 @@ __attribute__((used, visibility("hidden"))) void syscall_before(long number, lon
 	int kept_errno = errno;
 	if (!syscall_next)
 		syscall_next = next_function(CALL_syscall);
-	bool is_watched = number >= 0 && number < WATCHED_MAX && (syscall_watched[number / 64] & BIT(number));
+	unsigned effect = number >= 0 && number < WATCHED_MAX ? syscall_effects[number] : 0;
 	if (number == SYS_seccomp)
 		notice_seccomp(a, b, (const void *)c);
-	else if (is_watched && tracer_wants(SONDE_CAT_ALL))
-		notice(number, (int)a, (int)b);
+	else if (effect && tracer_wants(SONDE_CAT_ALL)) {
+		if (number == SYS_exit_group)
+			tracer_ends();
+		notice(effect, (int)a, (int)b);
+	}
 	errno = kept_errno;
 }
 
@@ -98,8 +95,9 @@ __asm__(".pushsection .text\n"
 	"	.cfi_startproc\n"
 	"	cmpq $512, %rdi\n" /* WATCHED_MAX */
 	"	jae 1f\n"
-	"	btq %rdi, syscall_watched(%rip)\n"
-	"	jc 2f\n"
+	"	leaq syscall_effects(%rip), %r11\n"
+	"	cmpb $0, (%r11, %rdi)\n"
+	"	jne 2f\n"
 	"1:	movq syscall_next(%rip), %rax\n"
 	"	testq %rax, %rax\n"
 	"	je 2f\n"

@@ -46,16 +46,16 @@ static void the_whole_text(void **state)
 			"  -c, --custom C     One character.\n"
 			"\n"
 			"Help\n"
-			"  -h, --help         Print this text.\n"
+			"  -h, --help         Print this help.\n"
 			"\n"
 			"Examples\n"
 			"  sonde sample latest\n"
 			"      An example.\n"
 			"\n"
 			"Exit codes\n"
-			"  0         All went well.\n"
-			"  1         It failed; the reason is on standard error.\n"
-			"  2         The command line is wrong.\n");
+			"  0         Success.\n"
+			"  1         Failure; the reason is on standard error.\n"
+			"  2         Usage error.\n");
 	buf_release(&out);
 }
 
@@ -75,7 +75,7 @@ static void a_bare_command_has_help_too(void **state)
 
 	help_of(&out, &sample_bare_command, 80, false);
 	assert_non_null(strstr(out.data, "Usage: sonde bare\n"));
-	assert_non_null(strstr(out.data, "Options\n  -h, --help  Print this text.\n"));
+	assert_non_null(strstr(out.data, "Options\n  -h, --help  Print this help.\n"));
 	buf_release(&out);
 }
 

@@ -192,9 +192,9 @@ static void arguments_and_a_program(void **state)
 
 static void a_program_can_be_required(void **state)
 {
-	assert_usage(PARSE(sample_program_command, "--json"), "no program to run is given",
+	assert_usage(PARSE(sample_program_command, "--json"), "missing program to run",
 			"usage: sonde sample-run -- PROGRAM");
-	assert_usage(PARSE(sample_program_command, "--"), "no program to run is given",
+	assert_usage(PARSE(sample_program_command, "--"), "missing program to run",
 			"usage: sonde sample-run -- PROGRAM");
 }
 
@@ -226,9 +226,9 @@ static void prefixes_are_not_options(void **state)
 
 static void values_are_demanded_and_refused(void **state)
 {
-	assert_usage(PARSE(sample_command, "--limit"), "option '--limit' needs a value: N",
+	assert_usage(PARSE(sample_command, "--limit"), "option '--limit' requires a value: N",
 			"see 'sonde sample --help'");
-	assert_usage(PARSE(sample_command, "-jn"), "option '-n' needs a value: N", "see 'sonde sample --help'");
+	assert_usage(PARSE(sample_command, "-jn"), "option '-n' requires a value: N", "see 'sonde sample --help'");
 	assert_usage(PARSE(sample_command, "--json=yes"), "option '--json' takes no value",
 			"see 'sonde sample --help'");
 }
@@ -240,10 +240,10 @@ static void bad_values_say_what_is_allowed(void **state)
 	assert_usage(PARSE(sample_command, "--table", "spam"), "option '--table': 'spam' is not one of: io, span, step",
 			"did you mean 'span'?");
 	assert_usage(PARSE(sample_command, "-t", "zzzz"), "option '-t': 'zzzz' is not one of: io, span, step", help);
-	assert_usage(PARSE(sample_command, "-nx"), "option '-n': 'x' is not a whole number", help);
-	assert_usage(PARSE(sample_command, "-n101"), "option '-n': '101' is out of range: allowed is -1 to 100", help);
+	assert_usage(PARSE(sample_command, "-nx"), "option '-n': invalid number 'x'", help);
+	assert_usage(PARSE(sample_command, "-n101"), "option '-n': '101' is out of range: must be -1 to 100", help);
 	assert_usage(PARSE(sample_command, "--size=1K"),
-			"option '--size': '1K' is out of range: allowed is 4.00 KiB to 1.00 GiB", help);
+			"option '--size': '1K' is out of range: must be 4.00 KiB to 1.00 GiB", help);
 	assert_usage(PARSE(sample_command, "--probes=trace,prof"),
 			"option '--probes': 'prof' is not one of: trace, perf, proc", "did you mean 'proc'?");
 	assert_usage(PARSE(sample_command, "--custom", "xy"), "option '--custom': 'xy' is not one character", help);
@@ -255,7 +255,7 @@ static void arguments_are_counted(void **state)
 	assert_usage(PARSE(sample_command, "--", "a", "b", "c"), "unexpected argument 'c'",
 			"see 'sonde sample --help'");
 	assert_usage(PARSE(sample_bare_command, "a"), "unexpected argument 'a'", "see 'sonde bare --help'");
-	assert_usage(parse(&sample_both_command, (const char *const[]){ NULL }), "argument RUN is missing",
+	assert_usage(parse(&sample_both_command, (const char *const[]){ NULL }), "missing argument RUN",
 			"see 'sonde both --help'");
 }
 

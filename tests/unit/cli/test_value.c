@@ -4,6 +4,7 @@
 #include "cli/value.h"
 
 #include "../support.h"
+#include "base/quantity.h"
 
 #include <errno.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static void sizes_are_read(void **state)
 		struct sonde_err err = SONDE_ERR_INIT;
 		uint64_t bytes = 1;
 
-		assert_int_equal(cli_parse_size(good_sizes[i].text, &bytes, &err), 0);
+		assert_int_equal(parse_size(good_sizes[i].text, &bytes, &err), 0);
 		assert_int_equal(bytes, good_sizes[i].bytes);
 	}
 }
@@ -44,10 +45,10 @@ static void bad_sizes_are_refused(void **state)
 	uint64_t bytes = 77;
 
 	for (size_t i = 0; bad[i]; i++)
-		assert_int_equal(cli_parse_size(bad[i], &bytes, NULL), -EINVAL);
-	assert_int_equal(cli_parse_size("9223372036854775808", &bytes, NULL), -ERANGE);
-	assert_int_equal(cli_parse_size("99999999999999999999999", &bytes, NULL), -ERANGE);
-	assert_int_equal(cli_parse_size("8388608T", &bytes, NULL), -ERANGE);
+		assert_int_equal(parse_size(bad[i], &bytes, NULL), -EINVAL);
+	assert_int_equal(parse_size("9223372036854775808", &bytes, NULL), -ERANGE);
+	assert_int_equal(parse_size("99999999999999999999999", &bytes, NULL), -ERANGE);
+	assert_int_equal(parse_size("8388608T", &bytes, NULL), -ERANGE);
 	assert_int_equal(bytes, 77);
 }
 
@@ -76,7 +77,7 @@ static void durations_are_read(void **state)
 	for (size_t i = 0; i < sizeof(good_durations) / sizeof(*good_durations); i++) {
 		int64_t ns = 1;
 
-		assert_int_equal(cli_parse_duration(good_durations[i].text, &ns, NULL), 0);
+		assert_int_equal(parse_duration(good_durations[i].text, &ns, NULL), 0);
 		assert_int_equal(ns, good_durations[i].ns);
 	}
 }
@@ -87,8 +88,8 @@ static void bad_durations_are_refused(void **state)
 	int64_t ns = 77;
 
 	for (size_t i = 0; bad[i]; i++)
-		assert_int_equal(cli_parse_duration(bad[i], &ns, NULL), -EINVAL);
-	assert_int_equal(cli_parse_duration("106752d", &ns, NULL), -ERANGE);
+		assert_int_equal(parse_duration(bad[i], &ns, NULL), -EINVAL);
+	assert_int_equal(parse_duration("106752d", &ns, NULL), -ERANGE);
 	assert_int_equal(ns, 77);
 }
 
@@ -118,11 +119,13 @@ static void refusals_say_the_form(void **state)
 	uint64_t bytes;
 	int64_t ns;
 
-	cli_parse_size("many", &bytes, &err);
-	assert_string_equal(err.text, "'many' is not a size: a number of bytes, or with K, M, G or T (\"64M\")");
-	cli_parse_duration("10", &ns, &err);
-	assert_string_equal(err.text, "'10' is not a duration: a number with ns, us, ms, s, m, h or d (\"10s\")");
-	cli_parse_size("8388608T", &bytes, &err);
+	parse_size("many", &bytes, &err);
+	assert_string_equal(err.text,
+			"invalid size 'many': expected a number of bytes, or one with K, M, G or T (\"64M\")");
+	parse_duration("10", &ns, &err);
+	assert_string_equal(err.text,
+			"invalid duration '10': expected a number with ns, us, ms, s, m, h or d (\"10s\")");
+	parse_size("8388608T", &bytes, &err);
 	assert_string_equal(err.text, "'8388608T' is too large");
 }
 
@@ -151,13 +154,13 @@ static void numbers_have_limits(void **state)
 	assert_true(v == INT64_MAX);
 	assert_int_equal(set_number(0, 0, "9223372036854775808", &v, &err), -ERANGE);
 	assert_int_equal(set_number(0, 0, "-1", &v, &err), -ERANGE);
-	assert_string_equal(err.text, "'-1' is out of range: allowed is 0 or more");
+	assert_string_equal(err.text, "'-1' is out of range: must be 0 or more");
 	assert_int_equal(v, 77);
 	assert_int_equal(set_number(INT64_MIN, INT64_MAX, "-9223372036854775808", &v, &err), 0);
 	assert_true(v == INT64_MIN);
 	assert_int_equal(set_number(1, 5, "5", &v, &err), 0);
 	assert_int_equal(set_number(1, 5, "6", &v, &err), -ERANGE);
-	assert_string_equal(err.text, "'6' is out of range: allowed is 1 to 5");
+	assert_string_equal(err.text, "'6' is out of range: must be 1 to 5");
 	assert_int_equal(set_number(1, 5, "+3", &v, &err), 0);
 }
 
@@ -186,7 +189,7 @@ static void lists_have_no_empty_words(void **state)
 	assert_int_equal(value_set(&option, "", &holder, &arena, &err), -EINVAL);
 	assert_int_equal(value_set(&option, "a,,b", &holder, &arena, &err), -EINVAL);
 	assert_int_equal(value_set(&option, "a,", &holder, &arena, &err), -EINVAL);
-	assert_string_equal(err.text, "'a,' has an empty word");
+	assert_string_equal(err.text, "'a,' has an empty item");
 	arena_release(&arena);
 }
 

@@ -78,32 +78,33 @@ static void strictness(void **state)
 	} cases[] = {
 		{ HEAD "  duets: [x]\n  shedule: sequential\nx: {A: {run: y}}\n", "unknown key 'shedule'",
 				"did you mean 'schedule'" },
-		{ HEAD "  duets: [x]\nx: {A: {run: y, timeout: 3}}\n", "'x.A' has the unknown key 'timeout'",
-				"allowed here: image" },
+		{ HEAD "  duets: [x]\nx: {A: {run: y, timeout: 3}}\n", "unknown key 'timeout' in 'x.A'", "" },
 		{ HEAD "  duets: [x]\n  run: z\nx: {A: {run: y}}\n", "unknown key 'run'", "" },
-		{ HEAD "  duets: [x]\nx: {repetitions: 4, A: {run: y}}\n", "unknown key 'repetitions'",
-				"duet_repetitions" },
-		{ HEAD "  duets: [x]\n", "no section of that name", "" },
-		{ HEAD "  duets: [x]\nx: {B: {run: y}}\n", "'x' has no 'A'", "" },
-		{ HEAD "  duets: [x]\nx: {A: {image: j}}\n", "'x.A' has no 'run'", "" },
-		{ HEAD "  duets: [artifacts]\nartifacts: {A: {run: y}}\n", "cannot be called 'artifacts'", "" },
+		{ HEAD "  duets: [x]\nx: {repetitions: 4, A: {run: y}}\n", "renamed to 'duet_repetitions'", "" },
+		{ HEAD "  duets: [x]\n", "missing section 'x'", "" },
+		{ HEAD "  duets: [x]\nx: {B: {run: y}}\n", "missing 'A' in 'x'", "" },
+		{ HEAD "  duets: [x]\nx: {A: {image: j}}\n", "missing 'run' in 'x.A'", "" },
+		{ HEAD "  duets: [artifacts]\nartifacts: {A: {run: y}}\n", "invalid name of a duet 'artifacts'", "" },
 		{ HEAD "  duets: []\n", "empty list", "" },
-		{ "duetbench: {suite: s, results: [/r], duets: [x]}\nx: {A: {run: y}}\n",
-				"has no 'image' and cannot inherit", "" },
-		{ "duetbench: {suite: s, image: i, duets: [x]}\nx: {A: {run: y}}\n", "has no 'results'", "" },
+		{ "duetbench: {suite: s, results: [/r], duets: [x]}\nx: {A: {run: y}}\n", "missing 'image' in 'x.A'",
+				"" },
+		{ "duetbench: {suite: s, image: i, duets: [x]}\nx: {A: {run: y}}\n", "missing 'results' in 'x.A'", "" },
 		{ "duetbench: {suite: s, image: i, results: [r], duets: [x]}\nx: {A: {run: y}}\n",
 				"not an absolute path", "" },
-		{ HEAD "  duets: [x]\n  schedule: sometimes\nx: {A: {run: y}}\n", "neither sequential nor", "" },
-		{ HEAD "  duets: [x]\n  duet_repetitions: many\nx: {A: {run: y}}\n", "not a whole number", "" },
-		{ HEAD "  duets: [x]\n  duet_repetitions: -1\nx: {A: {run: y}}\n", "not between", "" },
-		{ HEAD "  duets: [x]\n  verbose: perhaps\nx: {A: {run: y}}\n", "neither true nor false", "" },
+		{ HEAD "  duets: [x]\n  schedule: sometimes\nx: {A: {run: y}}\n",
+				"invalid schedule 'sometimes' (supported: sequential", "" },
+		{ HEAD "  duets: [x]\n  duet_repetitions: many\nx: {A: {run: y}}\n", "must be an integer", "" },
+		{ HEAD "  duets: [x]\n  duet_repetitions: -1\nx: {A: {run: y}}\n", "must be at least 0", "" },
+		{ HEAD "  duets: [x]\n  duet_repetitions: 1000001\nx: {A: {run: y}}\n", "must be at most 1000000", "" },
+		{ HEAD "  duets: [x]\n  verbose: perhaps\nx: {A: {run: y}}\n", "must be true or false", "" },
 		{ HEAD "  duets: [x]\n  artifacts: {../up: ls}\nx: {A: {run: y}}\n", "plain name", "" },
-		{ HEAD "  duets: [x]\nx: {A: {run: y}}\nother: {image: z}\n", "the section 'other'", "" },
-		{ HEAD "  duets: [x]\nx: {syncduet_repetitions: 1, A: {run: y}}\n", "no 'syncduet_run_base'", "" },
-		{ "x: {A: {run: y}}\n", "no section 'duetbench'", "" },
-		{ "- 1\n", "not a mapping", "" },
-		{ "a: [\n", "not YAML", "" },
-		{ "", "not a mapping", "" },
+		{ HEAD "  duets: [x]\nx: {A: {run: y}}\nother: {image: z}\n", "unknown section 'other'", "" },
+		{ HEAD "  duets: [x]\nx: {syncduet_repetitions: 1, A: {run: y}}\n",
+				"missing 'syncduet_run_base' in 'x.A'", "" },
+		{ "x: {A: {run: y}}\n", "missing section 'duetbench'", "" },
+		{ "- 1\n", "must be a mapping", "" },
+		{ "a: [\n", "x.yml:2: ", "" },
+		{ "", "the file is empty", "" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -135,6 +136,17 @@ static void merge_keys(void **state)
 					 "x:\n  A: {run: y}\n"),
 			0);
 	assert_string_equal(w.suite.benchmarks[0].sides[DUET_A].image, "merged");
+	arena_release(&w.arena);
+	/* Own keys override, and a key of another level is ignored. */
+	assert_int_equal(parse(&w,
+					 "x-base: &base {image: merged, results: /m, timeout: 7}\nduetbench:\n  "
+					 "suite: s\n  duets: [x]\n"
+					 "x:\n  A: {<<: *base, run: y, image: own}\n"),
+			0);
+	assert_string_equal(w.suite.benchmarks[0].sides[DUET_A].image, "own");
+	assert_string_equal(w.suite.benchmarks[0].sides[DUET_A].results[0], "/m");
+	assert_null(w.suite.benchmarks[0].sides[DUET_A].results[1]);
+	assert_int_equal(w.suite.benchmarks[0].timeout_ns, 0);
 	arena_release(&w.arena);
 }
 

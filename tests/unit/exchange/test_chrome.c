@@ -138,7 +138,7 @@ static void add_process(struct bundle *b)
 
 static void every_kind_of_row(void **state)
 {
-	static const struct exchange_options all = { .has_range = false };
+	static const struct exchange_options all = { .range.has_range = false };
 	struct bundle b;
 	struct model_run *run;
 	json_t *trace;
@@ -193,7 +193,7 @@ static void every_kind_of_row(void **state)
 
 static void what_encloses_comes_first_and_what_crosses_goes_aside(void **state)
 {
-	static const struct exchange_options all = { .has_range = false };
+	static const struct exchange_options all = { .range.has_range = false };
 	struct bundle b;
 	struct model_run *run;
 	json_t *trace;
@@ -224,7 +224,7 @@ static void what_encloses_comes_first_and_what_crosses_goes_aside(void **state)
 
 static void an_empty_run_and_a_range(void **state)
 {
-	struct exchange_options range = { .has_range = true, .from_ns = 2000, .to_ns = 3000 };
+	struct exchange_options range = { .range = { .has_range = true, .from_ns = 2000, .to_ns = 3000 } };
 	struct bundle b;
 	struct model_run *run;
 	json_t *trace;
@@ -287,7 +287,7 @@ static void add_strange_row(struct bundle *b, enum store_table_id table)
 
 static void hostile_tables_make_valid_traces(void **state)
 {
-	static const struct exchange_options all = { .has_range = false };
+	static const struct exchange_options all = { .range.has_range = false };
 
 	(void)state;
 	random_init();
@@ -313,7 +313,7 @@ static void hostile_tables_make_valid_traces(void **state)
 
 static void a_full_disk_is_an_error(void **state)
 {
-	static const struct exchange_options all = { .has_range = false };
+	static const struct exchange_options all = { .range.has_range = false };
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct bundle b;
 	struct model_run *run;

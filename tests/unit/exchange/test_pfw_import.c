@@ -40,7 +40,7 @@ static void invalid_lines_are_counted_and_shown_with_their_place(void **state)
 	assert_int_equal(t.result.problems[0].line, 5);
 	assert_int_equal(t.result.problems[1].line, 17001);
 	assert_int_equal(t.result.problems[2].line, 20001);
-	assert_non_null(strstr(t.result.problems[0].text, "comma or brace"));
+	assert_non_null(strstr(t.result.problems[0].text, "expected ',' or '}'"));
 	assert_non_null(strstr(t.result.problems[0].text, "{\"id\":1,\"name\":\"a\"b\"}"));
 	buf_release(&text);
 	traces_remove(&t);
@@ -196,7 +196,7 @@ static void empty_and_missing_files_are_explained(void **state)
 	assert_int_equal(t.result.files, 4);
 	assert_int_equal(t.result.bad_files, 2);
 	assert_int_equal(t.result.counts.events, 1);
-	assert_string_equal(t.result.problems[0].text, "it is empty");
+	assert_string_equal(t.result.problems[0].text, "empty file");
 	traces_remove(&t);
 }
 

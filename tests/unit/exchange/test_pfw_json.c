@@ -3,7 +3,7 @@
  */
 #include "support.h"
 
-#include "pfw/json-scan.h"
+#include "pfw/json-values.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -11,17 +11,17 @@
 #include <string.h>
 
 /* Every text in a buffer of its own size, so that reading beyond it is seen. */
-static const char *scan_value(const char *text, size_t n, enum pfw_kind *kind, unsigned *flags, char **copy)
+static const char *scan_value(const char *text, size_t n, enum jsonscan_kind *kind, unsigned *flags, char **copy)
 {
 	*copy = malloc(n ? n : 1);
 	memcpy(*copy, text, n);
 	*flags = 0;
-	return pfw_skip_value(*copy, *copy + n, kind, flags);
+	return jsonscan_value(*copy, *copy + n, 0, kind, flags);
 }
 
-static bool is_value(const char *text, enum pfw_kind wanted)
+static bool is_value(const char *text, enum jsonscan_kind wanted)
 {
-	enum pfw_kind kind = 0;
+	enum jsonscan_kind kind = 0;
 	unsigned flags;
 	char *copy;
 	const char *to = scan_value(text, strlen(text), &kind, &flags, &copy);
@@ -34,17 +34,17 @@ static bool is_value(const char *text, enum pfw_kind wanted)
 static void values_are_scanned(void **state)
 {
 	(void)state;
-	assert_true(is_value("\"\"", PFW_STRING));
-	assert_true(is_value("\"a\\\"\\\\\\/\\b\\f\\n\\r\\t\\u12aF\"", PFW_STRING));
-	assert_true(is_value("0", PFW_INTEGER));
-	assert_true(is_value("-17", PFW_INTEGER));
-	assert_true(is_value("1.5e-3", PFW_REAL));
-	assert_true(is_value("2E+7", PFW_REAL));
-	assert_true(is_value("true", PFW_WORD));
-	assert_true(is_value("null", PFW_WORD));
-	assert_true(is_value("{}", PFW_OBJECT));
-	assert_true(is_value("{\"a\":[1,{\"b\":[]},\"c\"] , \"d\" : null}", PFW_OBJECT));
-	assert_true(is_value("[[],[[]],{}]", PFW_ARRAY));
+	assert_true(is_value("\"\"", JSONSCAN_STRING));
+	assert_true(is_value("\"a\\\"\\\\\\/\\b\\f\\n\\r\\t\\u12aF\"", JSONSCAN_STRING));
+	assert_true(is_value("0", JSONSCAN_INTEGER));
+	assert_true(is_value("-17", JSONSCAN_INTEGER));
+	assert_true(is_value("1.5e-3", JSONSCAN_REAL));
+	assert_true(is_value("2E+7", JSONSCAN_REAL));
+	assert_true(is_value("true", JSONSCAN_WORD));
+	assert_true(is_value("null", JSONSCAN_WORD));
+	assert_true(is_value("{}", JSONSCAN_OBJECT));
+	assert_true(is_value("{\"a\":[1,{\"b\":[]},\"c\"] , \"d\" : null}", JSONSCAN_OBJECT));
+	assert_true(is_value("[[],[[]],{}]", JSONSCAN_ARRAY));
 }
 
 static void what_is_no_value_is_refused(void **state)
@@ -52,7 +52,7 @@ static void what_is_no_value_is_refused(void **state)
 	static const char *const texts[] = { "", "\"", "\"\\", "\"\\x\"", "\"\\u12g4\"", "\"\\u12", "-", ".5", "1.",
 		"1e", "1e+", "tru", "nul", "{", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,}", "{a:1}", "{\"a\" 1}",
 		"[", "[1", "[1,", "[1,]", "[1 2]", "[}", "{]", "}" };
-	enum pfw_kind kind;
+	enum jsonscan_kind kind;
 	unsigned flags;
 	char *copy;
 
@@ -63,22 +63,23 @@ static void what_is_no_value_is_refused(void **state)
 		free(copy);
 	}
 	/* A number ends where it can: what follows is for others to judge. */
-	assert_false(is_value("01", PFW_INTEGER));
+	assert_false(is_value("01", JSONSCAN_INTEGER));
 }
 
 static void nesting_has_a_limit(void **state)
 {
-	char text[2 * PFW_DEPTH_MAX + 8] = "";
-	enum pfw_kind kind;
+	char text[2 * JSONSCAN_DEPTH_MAX + 8] = "";
+	enum jsonscan_kind kind;
 	unsigned flags = 0;
 
 	(void)state;
-	memset(text, '[', PFW_DEPTH_MAX);
-	memset(text + PFW_DEPTH_MAX, ']', PFW_DEPTH_MAX);
-	assert_ptr_equal(pfw_skip_value(text, text + 2 * PFW_DEPTH_MAX, &kind, &flags), text + 2 * PFW_DEPTH_MAX);
-	memset(text, '[', PFW_DEPTH_MAX + 1);
-	memset(text + PFW_DEPTH_MAX + 1, ']', PFW_DEPTH_MAX + 1);
-	assert_null(pfw_skip_value(text, text + 2 * PFW_DEPTH_MAX + 2, &kind, &flags));
+	memset(text, '[', JSONSCAN_DEPTH_MAX);
+	memset(text + JSONSCAN_DEPTH_MAX, ']', JSONSCAN_DEPTH_MAX);
+	assert_ptr_equal(jsonscan_value(text, text + 2 * JSONSCAN_DEPTH_MAX, 0, &kind, &flags),
+			text + 2 * JSONSCAN_DEPTH_MAX);
+	memset(text, '[', JSONSCAN_DEPTH_MAX + 1);
+	memset(text + JSONSCAN_DEPTH_MAX + 1, ']', JSONSCAN_DEPTH_MAX + 1);
+	assert_null(jsonscan_value(text, text + 2 * JSONSCAN_DEPTH_MAX + 2, 0, &kind, &flags));
 }
 
 /* Random texts of JSON's characters: both judges agree, as long as jansson has no reason of its own. */
@@ -91,7 +92,7 @@ static void random_texts_are_judged_as_jansson_does(void **state)
 	random_init();
 	for (int round = 0; round < 200000; round++) {
 		size_t n = 1 + random_below(sizeof(text) - 1);
-		enum pfw_kind kind = 0;
+		enum jsonscan_kind kind = 0;
 		unsigned flags;
 		char *copy;
 		const char *to;
@@ -106,8 +107,8 @@ static void random_texts_are_judged_as_jansson_does(void **state)
 		/* Blanks before a value are the caller's. jansson refuses numbers that no double holds. */
 		if (json && text[0] != ' ' && to != copy + n)
 			fail_msg("refused: %.*s", (int)n, text);
-		if (!json && to == copy + n && kind != PFW_REAL && kind != PFW_INTEGER && !memchr(text, 'e', n) &&
-				!memchr(text, 'E', n))
+		if (!json && to == copy + n && kind != JSONSCAN_REAL && kind != JSONSCAN_INTEGER &&
+				!memchr(text, 'e', n) && !memchr(text, 'E', n))
 			fail_msg("taken: %.*s", (int)n, text);
 		json_decref(json);
 		free(copy);
@@ -199,8 +200,8 @@ static void escapes_are_decoded(void **state)
 static bool is_strict(const char *text, size_t n)
 {
 	unsigned flags = 0;
-	enum pfw_kind kind;
-	const char *to = pfw_skip_value(text, text + n, &kind, &flags);
+	enum jsonscan_kind kind;
+	const char *to = jsonscan_value(text, text + n, 0, &kind, &flags);
 	json_t *json;
 
 	if (to != text + n)

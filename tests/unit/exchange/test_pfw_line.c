@@ -43,13 +43,13 @@ static void fields_and_arguments_are_found(void **state)
 	assert_int_equal(line.count, 5);
 	assert_true(line.has_args);
 	f = pfw_line_get(&line, PFW_KEY_id);
-	assert_true(pfw_field_int(f, &v) && v == 7 && f->kind == PFW_STRING && !f->is_arg);
+	assert_true(pfw_field_int(f, &v) && v == 7 && f->kind == JSONSCAN_STRING && !f->is_arg);
 	f = pfw_line_arg(&line, PFW_KEY_id);
 	assert_true(pfw_field_int(f, &v) && v == -3 && f->is_arg);
 	f = pfw_line_get(&line, PFW_KEY_name);
 	assert_memory_equal(f->from, "\"name\":\"a\\\"b\"", 13);
 	assert_int_equal(f->to - f->from, 13);
-	assert_int_equal(line.fields[3].kind, PFW_ARRAY);
+	assert_int_equal(line.fields[3].kind, JSONSCAN_ARRAY);
 	assert_null(pfw_line_get(&line, PFW_KEY_ts));
 	assert_null(pfw_line_arg(&line, PFW_KEY_ph));
 }
@@ -59,8 +59,8 @@ static void arguments_that_are_no_object_are_a_field(void **state)
 	(void)state;
 	assert_int_equal(scan("{\"args\":null,\"args\":{\"id\":1},\"args\":{\"id\":2}}"), PFW_LINE_RECORD);
 	assert_int_equal(line.count, 3);
-	assert_true(pfw_line_get(&line, PFW_KEY_args)->kind == PFW_WORD);
-	assert_int_equal(line.fields[2].kind, PFW_OBJECT);
+	assert_true(pfw_line_get(&line, PFW_KEY_args)->kind == JSONSCAN_WORD);
+	assert_int_equal(line.fields[2].kind, JSONSCAN_OBJECT);
 	assert_int_equal(pfw_object_scan(&line, "{\"args\":{\"id\":1}}", 17), PFW_LINE_RECORD);
 	assert_int_equal(line.count, 1);
 }

@@ -73,7 +73,7 @@ int traces_import(struct traces *t, const char *path)
 	options.path_count = 1;
 	options.dir = t->run;
 	memset(&t->err, 0, sizeof(t->err));
-	return import_run(&options, &t->result, &t->err);
+	return import_run(NULL, &options, &t->result, &t->err);
 }
 
 int traces_import_text(struct traces *t, const char *text)
@@ -84,7 +84,7 @@ int traces_import_text(struct traces *t, const char *text)
 
 void traces_export(const char *run, const char *format, const char *path)
 {
-	struct exchange_options options = { .has_range = false };
+	struct exchange_options options = { .range.has_range = false };
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct model_run *opened;
 	FILE *out = fopen(path, "w");

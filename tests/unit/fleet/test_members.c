@@ -61,15 +61,15 @@ static void a_host_that_is_there_is_changed(void **state)
 static void bad_lines_are_named(void **state)
 {
 	static const char *const bad[][2] = {
-		{ "a\n-oProxyCommand=x\n", "line 2: '-oProxyCommand=x' is no host's name" },
-		{ "a;reboot", "line 1: 'a;reboot' is no host's name" },
-		{ "$(x)", "line 1: '$(x)' is no host's name" },
-		{ "a agents=", "line 1: 'agents=' is not a number of agents from 0 to 200" },
-		{ "a agents=-1", "line 1: 'agents=-1' is not a number of agents from 0 to 200" },
-		{ "a agents=2x", "line 1: 'agents=2x' is not a number of agents from 0 to 200" },
-		{ "a cpus=2", "line 1: 'cpus=2' is not agents=N or label=NAME" },
-		{ "a label=x;y", "line 1: 'x;y' is no label: letters, digits and ._- are" },
-		{ "a label=", "line 1: '' is no label: letters, digits and ._- are" },
+		{ "a\n-oProxyCommand=x\n", "line 2: invalid host name '-oProxyCommand=x'" },
+		{ "a;reboot", "line 1: invalid host name 'a;reboot'" },
+		{ "$(x)", "line 1: invalid host name '$(x)'" },
+		{ "a agents=", "line 1: invalid number of agents 'agents=' (expected 0 to 200)" },
+		{ "a agents=-1", "line 1: invalid number of agents 'agents=-1' (expected 0 to 200)" },
+		{ "a agents=2x", "line 1: invalid number of agents 'agents=2x' (expected 0 to 200)" },
+		{ "a cpus=2", "line 1: invalid option 'cpus=2' (expected agents=N or label=NAME)" },
+		{ "a label=x;y", "line 1: invalid label 'x;y' (allowed: letters, digits, ._-)" },
+		{ "a label=", "line 1: invalid label '' (allowed: letters, digits, ._-)" },
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_int_equal(parse(bad[i][0]), -EINVAL);

@@ -2,6 +2,7 @@
 #include "rings.h"
 
 #include "base/fs.h"
+#include "calls/calls-hash.h"
 #include "record/record.h"
 #include "store/strings.h"
 #include "store/table-read.h"
@@ -31,6 +32,7 @@ void ring_make(struct made_ring *r)
 	*ring_segment(r) = (struct sonde_segment){ .magic = SONDE_SEGMENT_MAGIC,
 		.version = SONDE_SHM_VERSION,
 		.kind = SONDE_SEGMENT_RING,
+		.calls_hash = CALLS_HASH,
 		.process = 1,
 		.pid = 4242,
 		.parent_pid = 1,
@@ -103,10 +105,10 @@ void ring_append_note(struct sonde_chunk *c, enum sonde_kind kind, uint64_t name
 	ring_append(c, &r, sizeof(r));
 }
 
-static void write_file(const char *dir, const char *name, const void *bytes, size_t n)
+void ring_write_file(const struct made_ring *r, const char *name, const void *bytes, size_t n)
 {
 	char path[128];
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	snprintf(path, sizeof(path), "%s/%s", r->dir, name);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	assert_true(fd >= 0);
 	assert_int_equal(fs_write_all(fd, bytes, n), 0);
@@ -115,8 +117,8 @@ static void write_file(const char *dir, const char *name, const void *bytes, siz
 
 void ring_write(const struct made_ring *r, const char *name)
 {
-	write_file(r->dir, "control", &r->control, sizeof(r->control));
-	write_file(r->dir, name, r->segment, r->bytes);
+	ring_write_file(r, "control", &r->control, sizeof(r->control));
+	ring_write_file(r, name, r->segment, r->bytes);
 }
 
 static void bundle_path(const struct made_ring *r, char path[128])
@@ -135,12 +137,16 @@ void ring_free(struct made_ring *r)
 
 int ring_import(const struct made_ring *r, uint64_t *events)
 {
+	return ring_import_err(r, events, NULL);
+}
+
+int ring_import_err(const struct made_ring *r, uint64_t *events, struct sonde_err *err)
+{
 	char path[128];
 	struct record_result result = RECORD_RESULT_INIT;
-	struct sonde_err err = SONDE_ERR_INIT;
 	bundle_path(r, path);
 	fs_remove_tree(AT_FDCWD, path);
-	int rc = record_import_ring(r->dir, path, &result, &err);
+	int rc = record_import_ring(r->dir, path, &result, err);
 	if (events)
 		*events = result.events;
 	record_result_release(&result);

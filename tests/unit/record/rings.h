@@ -5,6 +5,7 @@
 #ifndef SONDE_TEST_RINGS_H
 #define SONDE_TEST_RINGS_H
 
+#include "base/err.h"
 #include "sonde/shm.h"
 #include "store/schema.h"
 
@@ -28,6 +29,7 @@ void ring_append_call(struct sonde_chunk *c, uint16_t call, uint64_t ticks, int6
 void ring_append_string(struct sonde_chunk *c, uint64_t id, const char *text);
 void ring_append_note(struct sonde_chunk *c, enum sonde_kind kind, uint64_t name, uint64_t ticks);
 void ring_write(const struct made_ring *r, const char *name); /* control and the segment as file `name` */
+void ring_write_file(const struct made_ring *r, const char *name, const void *bytes, size_t n);
 void ring_free(struct made_ring *r);
 
 /* Import it and read one table of the bundle; rows are copied, texts as NUL-terminated strings. */
@@ -36,6 +38,7 @@ struct rows {
 	int64_t cell[256][STORE_COLUMNS_MAX];
 };
 int ring_import(const struct made_ring *r, uint64_t *events); /* into <dir>.run */
+int ring_import_err(const struct made_ring *r, uint64_t *events, struct sonde_err *err);
 void ring_rows(const struct made_ring *r, enum store_table_id table, struct rows *rows);
 const char *ring_text(const struct made_ring *r, int64_t id); /* a string of the bundle; static memory */
 

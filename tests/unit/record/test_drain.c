@@ -1,10 +1,14 @@
 /* What comes out of rings, whole, unfinished, damaged and hostile. */
-#include "calls/calls.h"
+#include "calls/calls-hash.h"
+#include "calls/calls-text.h"
 #include "record/emit.h"
 #include "rings.h"
+#include "store/hash.h"
 #include "support.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -225,6 +229,23 @@ static void what_is_unfinished_is_skipped_and_the_rest_kept(void **state)
 	ring_free(&r);
 }
 
+static void bytes_behind_the_tail_are_no_records(void **state)
+{
+	struct made_ring r;
+	ring_make(&r);
+	struct sonde_chunk *c = ring_chunk(&r, 0, 4242);
+	ring_append_call(c, CALL_read, 1, 0, NULL);
+	uint64_t tail = c->tail;
+	c->tail += 64; /* reserved, not begun */
+	ring_append_call(c, CALL_read, 2, 0, NULL);
+	c->tail = tail;
+	ring_write(&r, "1.0");
+	assert_int_equal(ring_import(&r, NULL), 0);
+	ring_rows(&r, STORE_TABLE_IO, &rows);
+	assert_int_equal(rows.count, 1);
+	ring_free(&r);
+}
+
 static void spans_open_at_the_end_are_told(void **state)
 {
 	struct made_ring r;
@@ -269,7 +290,8 @@ static void a_chunk_is_begun_when_its_thread_is_known(void **state)
 
 	for (size_t i = 0; i < sizeof(free_tails) / sizeof(*free_tails); i++) {
 		struct made_ring r;
-		struct drain d = { .epollfd = 0 };
+		struct ring_dir ring = { .control = &r.control };
+		struct drain d = { .epollfd = 0, .ring = &ring, .events = 5 };
 		struct drain_process p = { .pid = 4242 };
 		struct drain_chunk at = { 0 };
 		ring_make(&r);
@@ -281,6 +303,8 @@ static void a_chunk_is_begun_when_its_thread_is_known(void **state)
 		assert_true(drain_walk(&d, &p, &at, c, false, false));
 		assert_int_equal(at.tid, 4243);
 		assert_int_equal(c->tid, 4243);
+		/* What has left a chunk is counted, for a recorder that is killed at once. */
+		assert_int_equal(r.control.drained_events, 5);
 		ring_free(&r);
 	}
 }
@@ -293,6 +317,107 @@ static void a_directory_that_is_no_ring_is_refused(void **state)
 	r.control.magic = 1;
 	ring_write(&r, "1.0");
 	assert_true(ring_import(&r, NULL) < 0);
+	ring_free(&r);
+}
+
+/* A table of another build: its first rows are these, and one has properties that we do not know. */
+static const char other_calls[] = "teleport DATA WARP LIGHTYEARS FD C 'to,speed\n"
+				  "close OPEN CLOSE NONE NONE C \n"
+				  "read DATA READ RESULT FD C \n";
+
+static uint64_t write_other_calls(struct made_ring *r, const char *text)
+{
+	char name[CALLS_FILE_BYTES];
+	uint64_t hash = store_hash(other_calls, sizeof(other_calls) - 1, 0);
+	calls_file_name(name, hash);
+	ring_segment(r)->calls_hash = hash;
+	for (uint16_t i = 0; i < 4; i++)
+		ring_append_call(ring_chunk(r, i, 4242 + i), i, 1 + i, 7, NULL);
+	ring_write(r, "1.0");
+	if (text)
+		ring_write_file(r, name, text, strlen(text));
+	return hash;
+}
+
+static void a_ring_of_another_build_is_read_by_its_own_table(void **state)
+{
+	static const char *const names[] = { "teleport", "close", "read" };
+	struct made_ring r;
+	ring_make(&r);
+	write_other_calls(&r, other_calls);
+	assert_int_equal(ring_import(&r, NULL), 0);
+	ring_rows(&r, STORE_TABLE_IO, &rows);
+	assert_int_equal(rows.count, 4);
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(ring_text(&r, rows.cell[i][STORE_IO_call]), names[i]);
+	assert_int_equal(rows.cell[3][STORE_IO_call], STORE_NULL);
+	ring_rows(&r, STORE_TABLE_CALL, &rows);
+	assert_int_equal(rows.count, 3);
+	assert_string_equal(ring_text(&r, rows.cell[0][STORE_CALL_kind]), "other");
+	assert_string_equal(ring_text(&r, rows.cell[0][STORE_CALL_bytes_from]), "unknown");
+	assert_string_equal(ring_text(&r, rows.cell[2][STORE_CALL_kind]), "read");
+	ring_free(&r);
+}
+
+static void a_ring_of_an_unknown_build_is_refused(void **state)
+{
+	static const char *const wrong[] = { NULL, "", "read DATA READ RESULT FD C \n" }; /* not the text of the hash */
+	for (size_t i = 0; i < 3; i++) {
+		struct made_ring r;
+		struct sonde_err err = SONDE_ERR_INIT;
+		char hash[17];
+		ring_make(&r);
+		snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)write_other_calls(&r, wrong[i]));
+		assert_int_equal(ring_import_err(&r, NULL, &err), -ENOTSUP);
+		assert_non_null(strstr(err.text, hash));
+		assert_non_null(strstr(err.text, CALLS_HASH_TEXT));
+		assert_true(err.hint[0]);
+		ring_free(&r);
+	}
+}
+
+/* The text has the right hash, but is not a table. */
+static void a_table_that_is_none_is_refused(void **state)
+{
+	static const char *const texts[] = { "read\n", "read NO READ RESULT FD C \n",
+		"read DATA READ RESULT FD C a b\n",
+		"a_name_that_is_longer_than_any_function DATA READ RESULT FD C \n" };
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct made_ring r;
+		char name[CALLS_FILE_BYTES];
+		ring_make(&r);
+		ring_segment(&r)->calls_hash = store_hash(texts[i], strlen(texts[i]), 0);
+		calls_file_name(name, ring_segment(&r)->calls_hash);
+		ring_write(&r, "1.0");
+		ring_write_file(&r, name, texts[i], strlen(texts[i]));
+		assert_int_equal(ring_import(&r, NULL), -ENOTSUP);
+		ring_free(&r);
+	}
+}
+
+static void our_text_is_our_table(void **state)
+{
+	struct made_ring r;
+	struct ring_calls *all = NULL;
+	struct ring_dir dir = RING_DIR_INIT;
+	ring_make(&r);
+	ring_write(&r, "1.0");
+	assert_int_equal(ring_dir_open(&dir, r.dir, NULL), 0);
+	char *text = malloc(calls_text_bytes + 2), name[CALLS_FILE_BYTES];
+	assert_non_null(text);
+	stpcpy(stpcpy(text, calls_text), "\n"); /* an empty line at the end: the same rows by another hash */
+	uint64_t hash = store_hash(text, calls_text_bytes + 1, 0);
+	calls_file_name(name, hash);
+	ring_write_file(&r, name, text, calls_text_bytes + 1);
+	const struct ring_calls *calls = ring_calls_find(&all, &dir, hash, NULL);
+	assert_non_null(calls);
+	assert_int_equal(calls->count, CALL_COUNT);
+	for (unsigned i = 0; i < CALL_COUNT; i++)
+		assert_memory_equal(&calls->rows[i], &call_info[i], sizeof(*call_info));
+	assert_ptr_equal(ring_calls_find(&all, &dir, hash, NULL), calls);
+	ring_calls_free(all);
+	ring_dir_release(&dir);
+	free(text);
 	ring_free(&r);
 }
 
@@ -327,6 +452,7 @@ static void scribbled_rings_do_no_harm(void **state)
 			r.segment[random_below(spread)] = (char)random_u64();
 		if (round % 5 == 0)
 			r.bytes = SONDE_SEGMENT_HEAD_BYTES + random_below(SONDE_CHUNK_BYTES);
+		ring_segment(&r)->calls_hash = CALLS_HASH; /* another one is refused */
 		ring_write(&r, "1.0");
 		assert_int_equal(ring_import(&r, NULL), 0);
 		ring_free(&r);
@@ -345,10 +471,15 @@ int main(void)
 		cmocka_unit_test(a_name_that_nobody_defined_is_a_question_mark),
 		cmocka_unit_test(who_records_tell_whose_the_next_are),
 		cmocka_unit_test(what_is_unfinished_is_skipped_and_the_rest_kept),
+		cmocka_unit_test(bytes_behind_the_tail_are_no_records),
 		cmocka_unit_test(spans_open_at_the_end_are_told),
 		cmocka_unit_test(a_full_chunk_is_read_to_its_last_record),
 		cmocka_unit_test(a_chunk_is_begun_when_its_thread_is_known),
 		cmocka_unit_test(a_directory_that_is_no_ring_is_refused),
+		cmocka_unit_test(a_ring_of_another_build_is_read_by_its_own_table),
+		cmocka_unit_test(a_ring_of_an_unknown_build_is_refused),
+		cmocka_unit_test(a_table_that_is_none_is_refused),
+		cmocka_unit_test(our_text_is_our_table),
 		cmocka_unit_test(scribbled_rings_do_no_harm),
 	};
 	return RUN_TESTS(tests);

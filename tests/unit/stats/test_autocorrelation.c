@@ -3,8 +3,8 @@
 
 #include "near.h"
 #include "oracle.h"
-#include "stats/autocorrelation.h"
 #include "stats/rng.h"
+#include "stats/series.h"
 
 #include <stdlib.h>
 
@@ -20,22 +20,6 @@ static void make_series(struct stats_rng *r, double *x, size_t n, double phi)
 
 	for (size_t i = 0; i < n; i++)
 		x[i] = last = phi * last + sqrt(1 - phi * phi) * stats_rng_normal(r);
-}
-
-/* n (1 - phi) / (1 + phi) of a series whose values are phi times the last and noise. */
-static void effective_n(void **state)
-{
-	enum { N = 3000 };
-	double *x = malloc(N * sizeof(*x));
-	struct stats_rng r;
-
-	assert_non_null(x);
-	stats_rng_init(&r, 91, 0);
-	for (double phi = 0; phi < 0.95; phi += 0.3) {
-		make_series(&r, x, N, phi);
-		assert_true(is_near(stats_effective_n(x, N), N * (1 - phi) / (1 + phi), 0.25));
-	}
-	free(x);
 }
 
 static void blocks_grow_with_dependence(void **state)
@@ -59,13 +43,13 @@ static void odd_series(void **state)
 	double equal[] = { 2, 2, 2, 2, 2, 2 }, absent[] = { 1, 2, NAN, 4, 5 }, turns[] = { 1, -1, 1, -1, 1, -1, 1, -1 };
 
 	for (size_t n = 0; n <= 6; n++) {
-		assert_true(stats_autocorrelation(equal, n, 1) == 0 && stats_effective_n(equal, n) == (double)n);
+		assert_true(stats_autocorrelation(equal, n, 1) == 0);
 		assert_int_equal(stats_block_length(equal, n), 1);
 	}
 	assert_true(stats_autocorrelation(equal, 6, 0) == 1 && stats_autocorrelation(turns, 8, 99) == 0);
-	assert_true(isnan(stats_autocorrelation(absent, 5, 1)) && isnan(stats_effective_n(absent, 5)));
+	assert_true(isnan(stats_autocorrelation(absent, 5, 1)));
 	assert_int_equal(stats_block_length(absent, 5), 1);
-	assert_true(stats_autocorrelation(turns, 8, 1) < -0.8 && stats_effective_n(turns, 8) == 8);
+	assert_true(stats_autocorrelation(turns, 8, 1) < -0.8);
 	assert_true(stats_block_length(turns, 8) >= 1 && stats_block_length(turns, 8) <= 2);
 	assert_int_equal(stats_block_length(series, 4), 1);
 }
@@ -76,7 +60,8 @@ static void scale_and_shift(void **state)
 
 	for (size_t i = 0; i < COUNT(y); i++)
 		y[i] = 1e6 - 3 * series[i];
-	assert_true(is_near(stats_effective_n(y, COUNT(y)), stats_effective_n(series, COUNT(series)), 1e-6));
+	assert_true(is_near(stats_autocorrelation(y, COUNT(y), 1), stats_autocorrelation(series, COUNT(series), 1),
+			1e-6));
 	assert_int_equal(stats_block_length(y, COUNT(y)), stats_block_length(series, COUNT(series)));
 }
 
@@ -84,7 +69,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(matches_numpy),
-		cmocka_unit_test(effective_n),
 		cmocka_unit_test(blocks_grow_with_dependence),
 		cmocka_unit_test(odd_series),
 		cmocka_unit_test(scale_and_shift),

@@ -2,8 +2,8 @@
 #include "../support.h"
 
 #include "near.h"
-#include "stats/changepoint.h"
 #include "stats/rng.h"
+#include "stats/series.h"
 #include "stats/summary.h"
 
 #include <errno.h>

@@ -28,10 +28,8 @@ static void t_matches(void **state)
 static void chi2_matches(void **state)
 {
 	for (size_t i = 0; i < COUNT(chi2_oracle); i++) {
-		double x = chi2_oracle[i].x, df = chi2_oracle[i].df;
+		double df = chi2_oracle[i].df;
 
-		assert_true(is_near(stats_chi2_cdf(x, df), chi2_oracle[i].p, EXACT));
-		assert_true(is_near(stats_chi2_upper(x, df), chi2_oracle[i].upper, EXACT));
 		assert_true(is_near(stats_chi2_quantile(chi2_oracle[i].p, df), chi2_oracle[i].quantile, 1e-11));
 	}
 }
@@ -52,13 +50,11 @@ static void quantile_is_the_inverse(void **state)
 	for (int i = 0; i < 2000; i++) {
 		double p = exp(-(double)random_below(600000) / 1000), df = exp((double)random_below(12000) / 1000 - 2);
 		double a = exp((double)random_below(8000) / 1000 - 2), b = exp((double)random_below(8000) / 1000 - 2);
-		double t = stats_t_quantile(p, df), x = stats_chi2_quantile(p, df), y = stats_beta_quantile(p, a, b);
+		double t = stats_t_quantile(p, df), y = stats_beta_quantile(p, a, b);
 
 		/* the relative step from one double to the next, times df, is what a quantile cannot resolve */
 		if (isfinite(t))
 			assert_true(is_near(stats_t_cdf(t, df), p, 1e-9));
-		if (x > 1e-300)
-			assert_true(is_near(stats_chi2_cdf(x, df), p, 1e-9));
 		if (y > 1e-300 && y < 0.9)
 			assert_true(is_near(stats_beta_cdf(y, a, b), p, 1e-9));
 	}
@@ -84,8 +80,6 @@ static void ends_are_defined(void **state)
 	assert_true(stats_t_cdf(-INFINITY, 3) == 0 && stats_t_cdf(INFINITY, 3) == 1);
 	assert_true(stats_t_cdf(1e-200, 3) == 0.5 && stats_t_cdf(0, 3) == 0.5);
 	assert_true(is_near(stats_t_cdf(-1e150, 1), 1e-150 / M_PI, 1e-12));
-	assert_true(stats_chi2_cdf(-1, 3) == 0 && stats_chi2_upper(-1, 3) == 1);
-	assert_true(stats_chi2_cdf(INFINITY, 3) == 1 && stats_chi2_upper(INFINITY, 3) == 0);
 	assert_true(stats_chi2_quantile(0, 3) == 0 && stats_chi2_quantile(1, 3) == INFINITY);
 	assert_true(stats_beta_cdf(-1, 2, 3) == 0 && stats_beta_cdf(2, 2, 3) == 1);
 	assert_true(stats_beta_quantile(0, 2, 3) == 0 && stats_beta_quantile(1, 2, 3) == 1);
@@ -98,8 +92,8 @@ static void nonsense_is_nan(void **state)
 	assert_true(isnan(stats_t_cdf(1, 0)) && isnan(stats_t_cdf(NAN, 3)) && isnan(stats_t_cdf(1, NAN)));
 	assert_true(isnan(stats_t_quantile(0.5, -1)) && isnan(stats_t_quantile(2, 3)) &&
 			isnan(stats_t_quantile(NAN, 3)));
-	assert_true(isnan(stats_chi2_cdf(1, 0)) && isnan(stats_chi2_cdf(1, INFINITY)) &&
-			isnan(stats_chi2_quantile(0.5, 0)));
+	assert_true(isnan(stats_chi2_quantile(0.5, 0)) && isnan(stats_chi2_quantile(0.5, INFINITY)));
+	assert_true(isnan(stats_chi2_quantile(-0.1, 3)) && isnan(stats_chi2_quantile(1.1, 3)));
 	assert_true(isnan(stats_beta_cdf(0.5, 0, 1)) && isnan(stats_beta_quantile(0.5, 1, -1)));
 	assert_true(isnan(stats_beta_quantile(NAN, 1, 1)) && isnan(stats_beta_cdf(NAN, 1, 1)));
 }

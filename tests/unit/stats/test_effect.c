@@ -4,7 +4,7 @@
 #include "near.h"
 #include "sample.h"
 #include "stats/effect.h"
-#include "stats/hodges-lehmann.h"
+#include "stats/ranks.h"
 
 #include <errno.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static void many_runs(void **state)
 	e = effect_of(&d.runs, (struct stats_effect_options){ .level = 0.999999 });
 	assert_string_equal(e.log_ratio.method, "Student's t");
 	assert_true(isfinite(e.log_ratio.lo));
-	e = effect_of(&d.runs, (struct stats_effect_options){ .method = STATS_STUDENT, .location = STATS_MEAN });
+	e = effect_of(&d.runs, (struct stats_effect_options){ .method = STATS_STUDENT });
 	assert_string_equal(e.log_ratio.method, "Student's t");
 }
 
@@ -154,6 +154,52 @@ static void runs_and_their_pairs_are_drawn(void **state)
 	fill(&d, &r, STATS_EFFECT_MANY - 1, 0.03);
 	e = effect_of(&d.runs, how);
 	assert_string_equal(e.log_ratio.method, "Student's t");
+}
+
+static void the_seed_decides_the_draws(void **state)
+{
+	struct stats_effect_options how = { .method = STATS_HIERARCHICAL, .seed = 4, .draws = 199 };
+	struct stats_effect e, other;
+	struct stats_rng r;
+	struct data d;
+
+	stats_rng_init(&r, 8, 0);
+	fill(&d, &r, STATS_EFFECT_MANY, 0.03);
+	e = effect_of(&d.runs, how);
+	how.seed = 5;
+	other = effect_of(&d.runs, how);
+	assert_true(!are_same(&e, &other) && e.log_ratio.estimate == other.log_ratio.estimate);
+	assert_true(e.log_ratio.lo < e.log_ratio.estimate && e.log_ratio.estimate < e.log_ratio.hi);
+	how.draws = 9; /* nothing is known about what lies beyond 97.8 % */
+	e = effect_of(&d.runs, how);
+	assert_true(e.log_ratio.lo == -INFINITY && e.log_ratio.hi == INFINITY);
+	for (size_t i = 0; i < STATS_EFFECT_MANY * PAIRS; i++)
+		d.x[i] = 0.25;
+	e = effect_of(&d.runs, how);
+	assert_true(e.log_ratio.estimate == 0.25); /* no draw has a spread */
+	assert_true(e.log_ratio.lo == -INFINITY && e.p == 0);
+}
+
+/* 95 % of the intervals of so many runs hold the truth. */
+static void the_bootstrap_covers(void **state)
+{
+	enum { ROUNDS = 300 };
+	struct stats_rng r;
+	int held = 0;
+
+	stats_rng_init(&r, 21, 0);
+	for (int k = 0; k < ROUNDS; k++) {
+		struct stats_effect e;
+		struct data d;
+
+		fill(&d, &r, 25, 0.02);
+		e = effect_of(&d.runs,
+				(struct stats_effect_options){ .method = STATS_HIERARCHICAL,
+						.draws = 199,
+						.seed = stats_rng_next(&r) });
+		held += stats_interval_holds(&e.log_ratio, 0.02);
+	}
+	assert_true(is_within(held, 0.955 * ROUNDS, 0.036 * ROUNDS));
 }
 
 /* A pair that weighs next to nothing is hardly ever seen, in runs as they are and in those that are drawn. */
@@ -407,6 +453,8 @@ int main(void)
 		cmocka_unit_test(many_runs),
 		cmocka_unit_test(spread_is_that_of_the_interval),
 		cmocka_unit_test(runs_and_their_pairs_are_drawn),
+		cmocka_unit_test(the_seed_decides_the_draws),
+		cmocka_unit_test(the_bootstrap_covers),
 		cmocka_unit_test(weights_are_drawn_with_their_pairs),
 		cmocka_unit_test(p_agrees_with_the_interval),
 		cmocka_unit_test(one_run_is_indicative),

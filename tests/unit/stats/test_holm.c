@@ -2,8 +2,8 @@
 #include "../support.h"
 
 #include "near.h"
-#include "stats/holm.h"
 #include "stats/rng.h"
+#include "stats/verdict.h"
 
 static void textbook(void **state)
 {

@@ -3,7 +3,7 @@
 
 #include "near.h"
 #include "sample.h"
-#include "stats/sorting.h"
+#include "stats/summary.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -57,7 +57,7 @@ static void the_original_missed_this(void **state)
 	assert_int_equal(stats_overlaps(a, 2, b, 2, 0, &arena, &pairs, &count, NULL), 0);
 	assert_int_equal(count, 3);
 	assert_true(pairs[1].a == 0 && pairs[1].b == 1 && pairs[1].overlap_ns == 4 && pairs[1].rate == 0.4);
-	assert_true(is_near(stats_overlap_share(pairs, count, a, 2, b, 2), 2.0 * (4 + 4 + 2) / (20 + 10), 1e-15));
+	assert_true(pairs[0].overlap_ns == 4 && pairs[2].overlap_ns == 2);
 	arena_release(&arena);
 	check(a, 2, b, 2, 0);
 	check(a, 2, b, 2, 0.39);
@@ -149,7 +149,6 @@ static void extreme_times(void **state)
 	assert_true(count == 1 && pairs[0].rate == 1 && pairs[0].overlap_ns == UINT64_MAX && pairs[0].log_ratio == 0);
 	assert_int_equal(stats_overlaps(NULL, 0, NULL, 0, 0, &arena, &pairs, &count, NULL), 0);
 	assert_int_equal(count, 0);
-	assert_true(isnan(stats_overlap_share(NULL, 0, NULL, 0, NULL, 0)));
 	arena_release(&arena);
 }
 

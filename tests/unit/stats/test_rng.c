@@ -35,24 +35,6 @@ static void seeds_and_streams(void **state)
 	}
 }
 
-static void split_goes_on_where_the_parent_was(void **state)
-{
-	struct stats_rng parent, copy, child, grandchild;
-
-	stats_rng_init(&parent, 1, 2);
-	copy = parent;
-	child = stats_rng_split(&parent);
-	grandchild = stats_rng_split(&child);
-	for (int i = 0; i < 100; i++) {
-		uint64_t v = stats_rng_next(&copy);
-
-		assert_true(v == stats_rng_next(&grandchild));
-		assert_true(v != stats_rng_next(&parent));
-	}
-	/* jumping twice from the same place is jumping the same way */
-	assert_true(stats_rng_next(&child) != stats_rng_next(&copy));
-}
-
 static void moments_of_each_kind(void **state)
 {
 	struct stats_moments u, z, e, o;
@@ -114,7 +96,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(published_stream),
 		cmocka_unit_test(seeds_and_streams),
-		cmocka_unit_test(split_goes_on_where_the_parent_was),
 		cmocka_unit_test(moments_of_each_kind),
 		cmocka_unit_test(bounded_values_are_even),
 		cmocka_unit_test(shuffles_are_even),

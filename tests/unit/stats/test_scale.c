@@ -3,7 +3,7 @@
 
 #include "near.h"
 #include "stats/rng.h"
-#include "stats/robust-scale.h"
+#include "stats/summary.h"
 
 #include <string.h>
 

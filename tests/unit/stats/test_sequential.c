@@ -173,94 +173,6 @@ static void covers_however_it_stops(void **state)
 	assert_true(o.held > 0.95 && o.all > 0.7);
 }
 
-/* Logarithm of the mixture likelihood ratio at a distance d from the mean of n values with (biased) deviation 1. */
-static double log_mixture(double n, double c, double d)
-{
-	double squares = n * (1 + d * d), sum = n * d;
-
-	return 0.5 * log(c / (n + c)) + n / 2 * log((n + c) * squares / ((n + c) * squares - sum * sum));
-}
-
-/* The distance at which it reaches 1 / alpha; infinite when it never does. */
-static double half_width(double n, double c, double alpha)
-{
-	double lo = 0, hi = 1e6;
-
-	if (log_mixture(n, c, hi) < -log(alpha))
-		return INFINITY;
-	for (int i = 0; i < 100; i++) {
-		double d = (lo + hi) / 2;
-
-		if (log_mixture(n, c, d) < -log(alpha))
-			lo = d;
-		else
-			hi = d;
-	}
-	return hi;
-}
-
-/* From the definition: the prior's width that is best at 20 values, and the distances it gives. */
-static void sequence_as_defined(void **state)
-{
-	double best = 1;
-
-	for (double c = 1e-6; c < 20; c *= 1.01)
-		if (half_width(20, c, 0.1) < half_width(20, best, 0.1))
-			best = c;
-	for (size_t n = 2; n <= COUNT(sample); n++) {
-		struct stats_moments m = stats_moments_of(sample, n);
-		struct stats_interval i = stats_sequence_interval(&m, 0.9, 20);
-		double half = half_width((double)n, best, 0.1) * stats_sd(&m) * sqrt(((double)n - 1) / (double)n);
-
-		assert_true(is_near(i.hi - m.mean, half, 2e-3) && is_near(m.mean - i.lo, half, 2e-3));
-	}
-}
-
-/* Looking at every value, the sequence misses the mean in at most 5 % of paths. */
-static void sequence_covers_all_the_time(void **state)
-{
-	enum { PATHS = 3000, N = 60 };
-	struct stats_rng r;
-	int missed = 0;
-
-	stats_rng_init(&r, 32, 0);
-	for (int path = 0; path < PATHS; path++) {
-		struct stats_moments m;
-
-		stats_moments_init(&m);
-		for (int n = 0; n < N; n++) {
-			struct stats_interval i;
-
-			stats_moments_add(&m, 3 + 0.1 * stats_rng_normal(&r));
-			if (n % 3 && n > 10)
-				continue; /* to be quick */
-			i = stats_sequence_interval(&m, 0.95, 0);
-			if (!stats_interval_holds(&i, 3)) {
-				missed++;
-				break;
-			}
-		}
-	}
-	assert_true(missed < PATHS * 0.05 && missed > PATHS * 0.01);
-}
-
-static void sequence_of_little(void **state)
-{
-	double equal[] = { 2, 2, 2, 2, 2, 2, 2, 2 };
-	struct stats_moments m = stats_moments_of(equal, 1);
-	struct stats_interval i = stats_sequence_interval(&m, 0.95, 0);
-
-	assert_true(i.estimate == 2 && i.lo == -INFINITY && i.hi == INFINITY);
-	m = stats_moments_of(equal, 0);
-	i = stats_sequence_interval(&m, 0.95, 0);
-	assert_true(isnan(i.estimate) && i.lo == -INFINITY);
-	m = stats_moments_of(equal, 8);
-	i = stats_sequence_interval(&m, 0.95, 0);
-	assert_true(i.lo == 2 && i.hi == 2);
-	i = stats_sequence_interval(&m, 1, 0);
-	assert_true(isnan(i.estimate));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,9 +184,6 @@ int main(void)
 		cmocka_unit_test(every_look_spends_its_share),
 		cmocka_unit_test(exact_and_brownian_steps_meet),
 		cmocka_unit_test(covers_however_it_stops),
-		cmocka_unit_test(sequence_as_defined),
-		cmocka_unit_test(sequence_covers_all_the_time),
-		cmocka_unit_test(sequence_of_little),
 	};
 
 	return RUN_TESTS(tests);

@@ -2,9 +2,8 @@
 #include "../support.h"
 
 #include "near.h"
-#include "stats/hodges-lehmann.h"
+#include "stats/ranks.h"
 #include "stats/rng.h"
-#include "stats/sign.h"
 
 #include <string.h>
 

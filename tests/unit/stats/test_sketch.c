@@ -4,7 +4,7 @@
 #include "near.h"
 #include "sample.h"
 #include "stats/sketch.h"
-#include "stats/sorting.h"
+#include "stats/summary.h"
 
 #include <errno.h>
 #include <float.h>

@@ -2,7 +2,7 @@
 #include "../support.h"
 
 #include "near.h"
-#include "stats/sobol.h"
+#include "stats/rng.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "near.h"
 #include "stats/rng.h"
-#include "stats/warmup.h"
+#include "stats/series.h"
 
 #include <errno.h>
 #include <stdlib.h>

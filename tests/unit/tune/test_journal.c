@@ -112,11 +112,11 @@ static void any_cut_is_survived(void **state)
 			}
 		assert_int_equal(fs_replace_file(AT_FDCWD, path, text.data, cut, NULL), 0);
 		assert_int_equal(open_it(&j, &o, NULL), 0);
-		assert_int_equal(j.cut_bytes, cut - whole);
+		assert_int_equal(j.file.cut_bytes, cut - whole);
 		assert_true(lines < 2 || o.count == lines / 2 || j.pair_count);
 		close_it(&j, &o);
 		assert_int_equal(open_it(&j, &o, NULL), 0);
-		assert_int_equal(j.cut_bytes, 0);
+		assert_int_equal(j.file.cut_bytes, 0);
 		close_it(&j, &o);
 	}
 	buf_release(&text);

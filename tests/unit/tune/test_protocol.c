@@ -62,8 +62,8 @@ static void numbers_that_are_none_are_failures(void **state)
 		assert_string_equal(answer(line), "");
 		assert_int_equal(o.trials[i].result.state, TUNE_FAILED);
 	}
-	assert_non_null(strstr(answer("{\"what\": \"Infinity\"}"), "none that is known"));
-	assert_non_null(strstr(answer("{\"tell\": NaN, \"value\": 1}"), "'tell' is the id of a trial"));
+	assert_non_null(strstr(answer("{\"what\": \"Infinity\"}"), "unknown request"));
+	assert_non_null(strstr(answer("{\"tell\": NaN, \"value\": 1}"), "'tell' must be the id of a trial"));
 }
 
 static void own_trials_can_be_added(void **state)
@@ -72,8 +72,8 @@ static void own_trials_can_be_added(void **state)
 			"{\"id\":1,\"params\":{\"x\":0.25,\"n\":6,\"mode\":\"b\",\"k\":9,\"sync\":\"FULL\",\"fast\":"
 			"true}}\n");
 	assert_non_null(strstr(answer("{\"add\":{\"mode\":\"d\"}}"), "has no choice 'd'"));
-	assert_non_null(strstr(answer("{\"add\":{\"z\":1}}"), "there is no parameter 'z'"));
-	assert_non_null(strstr(answer("{\"add\":{\"x\":7}}"), "lies between 0 and 1"));
+	assert_non_null(strstr(answer("{\"add\":{\"z\":1}}"), "unknown parameter 'z'"));
+	assert_non_null(strstr(answer("{\"add\":{\"x\":7}}"), "must be between 0 and 1"));
 }
 
 static void wrong_lines_are_answered(void **state)

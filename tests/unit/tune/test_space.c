@@ -122,16 +122,16 @@ static void wrong_constraints_are_explained(void **state)
 	static const struct {
 		const char *text, *why, *hint;
 	} wrong[] = {
-		{ "n <", "column 4: it ends too early", "" },
-		{ "m < 3", "speaks of 'm', which is no parameter", "" },
-		{ "modes == a", "which is no parameter", "'mode'" },
+		{ "n <", "column 4: expected a value", "" },
+		{ "m < 3", "unknown parameter 'm'", "" },
+		{ "modes == a", "unknown parameter 'modes'", "'mode'" },
 		{ "sync >= NORMALL", "has no choice 'NORMALL'", "'NORMAL'" },
 		{ "mode > a", "have no order", "" },
-		{ "mode + 1 > 2", "no arithmetic with choices", "" },
-		{ "(n < 3", "')' is missing", "" },
-		{ "n < 3 4", "nothing more was expected", "" },
-		{ "mode == 'a", "quote has no end", "" },
-		{ "", "ends too early", "" },
+		{ "mode + 1 > 2", "arithmetic on choices", "" },
+		{ "(n < 3", "missing ')'", "" },
+		{ "n < 3 4", "expected an operator", "" },
+		{ "mode == 'a", "missing closing quote", "" },
+		{ "", "expected a value", "" },
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {

@@ -1,5 +1,5 @@
 /*
- * group, change, warden: actions on control groups v2 and v1, in trees of files of our own: where they write, what, and
+ * group, change, watchdog: actions on cgroups v2 and v1, in our own trees of files: where they write, what, and
  * what that means; what a group cannot do is refused; when the controller goes everything stands as it was.
  */
 #include "../../support.h"
@@ -135,7 +135,7 @@ static void what_is_not_there(void **state)
 
 	make_map(&m, true);
 	assert_int_equal(group_place(&m, ACTION_WEIGHT, &place, &err), -ENOTSUP);
-	assert_non_null(strstr(err.text, "cannot do 'weight' here"));
+	assert_non_null(strstr(err.text, "does not support 'weight'"));
 	snprintf(path, sizeof(path), "%s/cpu.weight", dir);
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(group_place(&m, ACTION_KNOB, &place, &err), -EINVAL);
@@ -162,7 +162,7 @@ static struct change_place place_of(const struct cgroup_map *m, enum action_kind
 	return place;
 }
 
-/* Told of the first values, the warden writes them back when the controller's end closes; what it forgot it leaves. */
+/* The watchdog writes the original values back when the controller exits; what it was made to forget stays. */
 static void watchdog(void **state)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
@@ -177,7 +177,7 @@ static void watchdog(void **state)
 	weight = place_of(&m, ACTION_WEIGHT);
 	cap = place_of(&m, ACTION_CAP);
 	pids = place_of(&m, ACTION_PIDS);
-	assert_int_equal(watchdog_start(&w, 60000000000, -1, &err), 0);
+	assert_int_equal(watchdog_start(&w, 60000000000, &(struct journal)JOURNAL_INIT, &err), 0);
 	assert_int_equal(watchdog_remember(&w, &weight, "100"), 0);
 	assert_int_equal(watchdog_remember(&w, &weight, "300"), 0); /* the first counts */
 	assert_int_equal(watchdog_remember(&w, &cap, "max 100000"), 0);

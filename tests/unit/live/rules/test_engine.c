@@ -71,18 +71,18 @@ static void assert_refused(const char *text, const char *because)
 
 static void test_refusals(void **state)
 {
-	assert_refused("interval: 1s\n", "neither rules nor regulators");
+	assert_refused("interval: 1s\n", "no rules and no regulators");
 	assert_refused("rules: [{name: x, when: a > 1}]\n", "needs 'name', 'when' and 'do'");
 	assert_refused("rules:\n - name: x\n   when: a >\n   do: report y\n", ":3: column");
-	assert_refused("rules: [{name: x, when: a > 1, do: [wait b 1]}]\n", "no action 'wait'");
+	assert_refused("rules: [{name: x, when: a > 1, do: [wait b 1]}]\n", "unknown action 'wait'");
 	assert_refused("rules: [{name: x, when: a > 1, do: [weight b 0]}]\n", "from 1 to 10000");
-	assert_refused("rules: [{name: x, when: a > 1, do: [weight b]}]\n", "has 2 words, not 1");
-	assert_refused("rules: [{name: x, when: a > 1, do: [signal b NOPE]}]\n", "no signal");
-	assert_refused("rules: [{name: x, when: a > 1, do: ['mqtt -h x']}]\n", "no HOST:PORT");
-	assert_refused("rules: [{name: x, when: a > 1, do: ['mqtt h:1 a/#']}]\n", "no topic");
-	assert_refused("rules: [{name: x, when: a > 1, do: ['webhook ftp://x']}]\n", "no http");
+	assert_refused("rules: [{name: x, when: a > 1, do: [weight b]}]\n", "'weight' needs 2 arguments, not 1");
+	assert_refused("rules: [{name: x, when: a > 1, do: [signal b NOPE]}]\n", "unsupported signal 'NOPE'");
+	assert_refused("rules: [{name: x, when: a > 1, do: ['mqtt -h x']}]\n", "expected HOST:PORT");
+	assert_refused("rules: [{name: x, when: a > 1, do: ['mqtt h:1 a/#']}]\n", "invalid topic 'a/#'");
+	assert_refused("rules: [{name: x, when: a > 1, do: ['webhook ftp://x']}]\n", "invalid URL 'ftp://x'");
 	assert_refused("rules: [{name: x, when: a > 1, do: [report a]}, {name: x, when: b > 1, do: [report a]}]\n",
-			"two rules 'x'");
+			"duplicate rule 'x'");
 	assert_refused("regulators: [{name: x, measure: a, at_least: 1, act: [freeze b]}]\n", "has no range");
 	assert_refused("regulators: [{name: x, measure: a, act: [weight b 1..2]}]\n", "either 'at_least' or 'at_most'");
 	assert_refused("interval: 1s\nlease: 2s\nrules: [{name: x, when: a > 1, do: [report a]}]\n", "four intervals");

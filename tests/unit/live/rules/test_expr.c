@@ -1,8 +1,8 @@
 /* expr: what compiles, what does not and why; values over known samples; unknown is neither true nor false. */
 #include "../../support.h"
 
-#include "live/rules/cron.h"
-#include "live/rules/expr.h"
+#include "config/cron.h"
+#include "live/rules/rule-expr.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,9 +18,9 @@ static struct expr_value eval(const char *text, enum expr_type type)
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct expr *e = NULL;
 
-	if (expr_compile(&e, text, type, &arena, &err) < 0)
+	if (rule_expr_compile(&e, text, type, &arena, &err) < 0)
 		fail_msg("%s: %s", text, err.text);
-	return expr_eval(e, &memory, &now);
+	return rule_expr_eval(e, &memory, &now);
 }
 
 static void assert_number(const char *text, double want)
@@ -45,7 +45,7 @@ static void assert_refused(const char *text, const char *because)
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct expr *e = NULL;
 
-	assert_true(expr_compile(&e, text, EXPR_TRUTH, &arena, &err) < 0);
+	assert_true(rule_expr_compile(&e, text, EXPR_TRUTH, &arena, &err) < 0);
 	if (!strstr(err.text, because))
 		fail_msg("%s: '%s' does not say '%s'", text, err.text, because);
 }
@@ -138,20 +138,20 @@ static void test_three_values(void **state)
 
 static void test_refusals(void **state)
 {
-	assert_refused("rate(gauge) > 1", "does not take (series)");
-	assert_refused("1 + 1", "a number, and a truth is wanted");
-	assert_refused("gauge > ", "a value is expected at the end");
-	assert_refused("gauge > 1 1", "an operator is expected");
-	assert_refused("ratte(gauge[1s]) > 1", "no function 'ratte'");
-	assert_refused("gauge[1] > 1", "a window is a time");
+	assert_refused("rate(gauge) > 1", "does not accept (series)");
+	assert_refused("1 + 1", "expected a boolean, not a number");
+	assert_refused("gauge > ", "expected a value at the end");
+	assert_refused("gauge > 1 1", "expected an operator");
+	assert_refused("ratte(gauge[1s]) > 1", "unknown function 'ratte'");
+	assert_refused("gauge[1] > 1", "invalid window");
 	assert_refused("gauge{app=x} > 1", "double quotes");
-	assert_refused("gauge{app=\"x} > 1", "no closing quote");
-	assert_refused("(gauge > 1", ") is expected");
-	assert_refused("cron(\"* * *\")", "its month is not right");
-	assert_refused("true < false", "does not take (truth, truth)");
+	assert_refused("gauge{app=\"x} > 1", "missing closing quote");
+	assert_refused("(gauge > 1", "missing ')'");
+	assert_refused("cron(\"* * *\")", "invalid month");
+	assert_refused("true < false", "does not accept (boolean, boolean)");
 	assert_refused("((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((1", "too deeply");
-	assert_refused("", "a value is expected at the end");
-	assert_refused("gauge > 1 $", "an operator is expected");
+	assert_refused("", "expected a value at the end");
+	assert_refused("gauge > 1 $", "expected an operator");
 }
 
 static void assert_cron(const char *text, int minute, int hour, int day, int month, int weekday, bool want)
@@ -183,16 +183,16 @@ static void test_explain(void **state)
 	struct buf out = BUF_INIT;
 	struct expr *e = NULL;
 
-	assert_int_equal(expr_compile(&e, "rate(frames{app=\"a\"}[10s]) < 30 and nothing > 1", EXPR_TRUTH, &arena,
+	assert_int_equal(rule_expr_compile(&e, "rate(frames{app=\"a\"}[10s]) < 30 and nothing > 1", EXPR_TRUTH, &arena,
 					 NULL),
 			0);
-	expr_explain(&out, e, &memory, &now);
+	rule_expr_explain(&out, e, &memory, &now);
 	assert_non_null(strstr(out.data, "rate(frames{app=\"a\"}[10s]) < 30 = true\n"));
 	assert_non_null(strstr(out.data, "rate(frames{app=\"a\"}[10s]) = 15\n"));
-	assert_non_null(strstr(out.data, "nothing = unknown (there is no nothing)\n"));
+	assert_non_null(strstr(out.data, "nothing = unknown (nothing not found)\n"));
 	buf_reset(&out);
-	expr_why(&out, e, &memory, &now);
-	assert_string_equal(out.data, "rate(frames{app=\"a\"}[10s]) = 15, nothing = unknown (there is no nothing)");
+	rule_expr_why(&out, e, &memory, &now);
+	assert_string_equal(out.data, "rate(frames{app=\"a\"}[10s]) = 15, nothing = unknown (nothing not found)");
 	buf_release(&out);
 }
 
