@@ -319,7 +319,7 @@ static void forget(struct tasks *t, struct task *k)
 	free(k);
 }
 
-/* Its CPU time may be known only at the end: see perf_read_roots. */
+/* Its CPU time may be known only at the end: see read_roots in perf/source.c. */
 static bool is_awaited(const struct tasks *t, const struct task *k)
 {
 	return k->is_kept || (t->is_fed && k->run_ns == STORE_NULL && t->count < AWAITED_MAX);

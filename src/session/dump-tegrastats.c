@@ -4,7 +4,7 @@
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "probe/gpu/tegrastats.h"
+#include "probe/gpu/gpu.h"
 #include "session/dumps.h"
 #include "session/profile.h"
 

@@ -9,9 +9,10 @@
 #define SONDE_PROBE_GPU_GPU_H
 
 #include "base/err.h"
-#include "probe/proc/counters.h"
+#include "probe/proc/series.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define GPU_DEVICES_MAX 64
 #define GPU_MIB 1048576.0
@@ -63,5 +64,34 @@ double gpu_number(const char *at, const char **end);
 /* The fields that nvidia-smi prints, in the order that gpu_parse_smi reads. */
 #define GPU_SMI_QUERY \
 	"index,utilization.gpu,utilization.memory,memory.used,memory.total,power.draw,temperature.gpu,clocks.sm"
+
+/*
+ * tegrastats: parses a line of that tool, one reading at a time.
+ *
+ *	05-14-2026 12:00:01 RAM 2700/6850MB (lfb 4x4MB) SWAP 12/3425MB (cached 0MB) CPU [12%@1190,off,3%@1190]
+ *	GR3D_FREQ 45%@[1109] CPU@41.5C VDD_IN 2763mW/2846mW
+ *
+ * The layout differs between boards, so positions are ignored: known words are parsed, all others are skipped.
+ * The line is untrusted.
+ */
+enum tegra_kind {
+	TEGRA_RAM,         /* bytes in use; other: total bytes */
+	TEGRA_SWAP,        /* the same */
+	TEGRA_CPUS,        /* mean utilization of the online CPUs, in percent */
+	TEGRA_ENGINE,      /* utilization of "GR3D" in percent; other: its clock in hertz */
+	TEGRA_TEMPERATURE, /* of a zone, in degrees Celsius */
+	TEGRA_POWER,       /* of a rail, in watts */
+	TEGRA_KIND_COUNT,
+};
+
+struct tegra_reading {
+	enum tegra_kind kind;
+	const char *name; /* of the engine, zone or rail: a substring of the line; empty if the kind is enough */
+	size_t name_bytes;
+	double value, other; /* NaN: not reported; value is always set */
+};
+
+/* Parses the next reading at or after `at`. Returns the position behind it; NULL at the end of the line. */
+const char *tegra_next(const char *at, struct tegra_reading *r);
 
 #endif

@@ -11,7 +11,7 @@
 #define SONDE_PROBE_NET_FLOWS_H
 
 #include "probe/net/owners.h"
-#include "probe/net/packet-header.h"
+#include "probe/net/packet-ring.h"
 #include "probe/probe.h"
 
 #define FLOW_HOLES 4

@@ -3,8 +3,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "probe/perf/perf-decode.h"
 #include "probe/perf/perf-private.h"
+#include "probe/perf/perf-ring.h"
 #include "probe/perf/unwind.h"
 #include "probe/tasks.h"
 
@@ -17,6 +17,90 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Tracepoints by name: their ids and fields, from tracefs. */
+
+#define FIELD_AT_MAX 4096
+
+bool perf_point_field(const char *format, const char *field, size_t *at)
+{
+	const char *found = strstr(format, field);
+	const char *offset = found ? strstr(found, "offset:") : NULL;
+	if (!offset)
+		return false;
+	*at = (size_t)strtoul(offset + strlen("offset:"), NULL, 10);
+	return *at < FIELD_AT_MAX;
+}
+
+int64_t perf_find_point(const char *system, const char *name, struct buf *format, int *error)
+{
+	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	char path[160];
+	*error = ENOENT;
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/events/%s/%s/id", roots[i], system, name);
+		int64_t id = perf_number_in(path, -1);
+		if (id < 0) {
+			*error = access(path, R_OK) && errno == EACCES ? EACCES : *error;
+			continue;
+		}
+		snprintf(path, sizeof(path), "%s/events/%s/%s/format", roots[i], system, name);
+		buf_reset(format);
+		if (!fs_read_file(AT_FDCWD, path, 65536, format, NULL))
+			return id;
+	}
+	return -1;
+}
+
+void perf_source_want(struct perf_source *s, struct perf_point *p)
+{
+	p->id = -1;
+	if (s->wants.point_count < PERF_POINTS_MAX)
+		s->wants.points[s->wants.point_count++] = p;
+}
+
+static void find_wanted_points(struct perf_source *s)
+{
+	CLEANUP(buf_release) struct buf format = BUF_INIT;
+	for (size_t i = 0; i < s->wants.point_count; i++) {
+		struct perf_point *p = s->wants.points[i];
+		int error;
+		p->id = perf_find_point(p->system, p->name, &format, &error);
+		if (p->id >= 0 && p->on_format(p->state, p, format.data))
+			continue;
+		if (p->id >= 0)
+			err_set(&p->why, ENOTSUP, "the tracepoint %s of this kernel has other fields", p->name);
+		else
+			err_set(&p->why, error, "tracefs %s",
+					error == EACCES ? "is closed to this user" : "is not mounted");
+		err_hint(&p->why, PROBE_HINT_SETUP);
+		p->id = -1;
+	}
+}
+
+/* Only tracepoints report why a thread was switched out, and its waker. */
+static void find_sched_points(struct perf_source *s)
+{
+	struct perf_source_private *p = s->private;
+	CLEANUP(buf_release) struct buf format = BUF_INIT;
+	int error;
+	int64_t id = perf_find_point("sched", "sched_switch", &format, &error);
+	if (id >= 0 && perf_point_field(format.data, "prev_pid;", &p->prev_pid_at) &&
+			perf_point_field(format.data, "prev_state;", &p->prev_state_at))
+		p->switch_id = id;
+	/* sched_waking runs in the waker; sched_wakeup may run on the target CPU, in the context of any thread. */
+	id = perf_find_point("sched", "sched_waking", &format, &error);
+	if (id >= 0 && perf_point_field(format.data, " pid;", &p->wake_pid_at))
+		p->wake_id = id;
+	if (p->switch_id >= 0 && p->wake_id >= 0)
+		return;
+	p->switch_id = p->wake_id = -1;
+	err_set(&s->points_why, error, "reasons and wakers of context switches are unknown: tracefs %s",
+			error == EACCES ? "is closed to this user" : "is not mounted");
+	err_hint(&s->points_why, PROBE_HINT_SETUP);
+}
+
+/* Targets. */
 
 #define CPUS_MAX 4096
 
@@ -176,8 +260,8 @@ int perf_attach(struct perf_source *s, struct sonde_err *err)
 	if (s->stack_bytes)
 		p->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	if (s->wants.has_switches)
-		perf_find_sched_points(s);
-	perf_find_wanted_points(s);
+		find_sched_points(s);
+	find_wanted_points(s);
 	rc = attach_target(s, err);
 	if (!rc && s->host->target.kind != PROBE_COMMAND)
 		enable(s);

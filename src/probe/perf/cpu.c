@@ -6,7 +6,6 @@
  * time that the thread was on a CPU since its previous sample, from its context switches.
  */
 #include "base/json.h"
-#include "probe/perf/chain.h"
 #include "probe/perf/perf-private.h"
 #include "probe/perf/source.h"
 #include "probe/tasks.h"

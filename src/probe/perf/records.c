@@ -1,7 +1,7 @@
 /* Processes each type of record and calls the interested probes; see source.h. */
 #include "probe/perf/cursor.h"
-#include "probe/perf/perf-decode.h"
 #include "probe/perf/perf-private.h"
+#include "probe/perf/perf-ring.h"
 #include "probe/perf/source.h"
 #include "probe/tasks.h"
 

@@ -7,10 +7,8 @@
  */
 #include "base/clock.h"
 #include "base/json.h"
-#include "probe/perf/chain.h"
 #include "probe/perf/perf-private.h"
 #include "probe/perf/source.h"
-#include "probe/perf/wait-sampler.h"
 #include "probe/tasks.h"
 
 #include <errno.h>

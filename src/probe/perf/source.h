@@ -123,7 +123,7 @@ uint64_t perf_source_pass(struct perf_source *s, int64_t now_ns, bool is_last);
 /* Returns the process's mappings, read from /proc if it is older than the recording. */
 const struct space *perf_source_space(struct perf_source *s, struct task *process);
 
-/* events.c: the events that can be sampled, by name. */
+/* The events that can be sampled, by name. */
 struct perf_event_name {
 	const char *name;
 	uint32_t type;

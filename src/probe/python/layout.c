@@ -1,7 +1,187 @@
 #include "probe/python/layout.h"
 
+#include "probe/perf/addrspace.h"
+
+#include <elf.h>
 #include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+
+/* Memory of a process. */
+
+void memory_begin(struct memory *m, pid_t pid)
+{
+	m->pid = pid;
+	m->error = 0;
+	m->count = m->next = 0;
+}
+
+bool memory_get_fresh(struct memory *m, uint64_t address, void *out, size_t n)
+{
+	struct iovec here = { out, n };
+	struct iovec there = { (void *)(uintptr_t)address, n };
+	ssize_t got = process_vm_readv(m->pid, &here, 1, &there, 1, 0);
+	if (got == (ssize_t)n)
+		return true;
+	m->error = got < 0 ? errno : EFAULT;
+	return false;
+}
+
+static const uint8_t *page_at(struct memory *m, uint64_t address)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->addresses[i] == address)
+			return m->pages[i];
+	size_t slot = m->count < MEMORY_PAGES ? m->count : m->next++ % MEMORY_PAGES;
+	m->addresses[slot] = UINT64_MAX;
+	if (!memory_get_fresh(m, address, m->pages[slot], MEMORY_PAGE))
+		return NULL;
+	m->addresses[slot] = address;
+	m->count += slot == m->count;
+	return m->pages[slot];
+}
+
+bool memory_get(struct memory *m, uint64_t address, void *out, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		uint64_t at = address + done, in = at % MEMORY_PAGE;
+		size_t part = n - done < MEMORY_PAGE - in ? n - done : (size_t)(MEMORY_PAGE - in);
+		const uint8_t *page = page_at(m, at - in);
+		if (!page)
+			return false;
+		memcpy((uint8_t *)out + done, page + in, part);
+		done += part;
+	}
+	return true;
+}
+
+bool memory_get_u64(struct memory *m, uint64_t address, uint64_t *out)
+{
+	return memory_get(m, address, out, sizeof(*out));
+}
+
+/* Symbols of an interpreter. */
+
+#define SECTIONS_MAX 512
+#define PHDRS_MAX 64
+#define SYMBOLS_BYTES_MAX ((uint64_t)16 << 20)
+
+struct wanted {
+	const char *name;
+	size_t at; /* in struct python_image */
+};
+
+static const struct wanted wanted[] = {
+	{ "_PyRuntime", offsetof(struct python_image, runtime) },
+	{ "Py_Version", offsetof(struct python_image, version) },
+	{ "PyCode_Type", offsetof(struct python_image, code_type) },
+};
+
+#define EVAL "_PyEval_EvalFrameDefault"
+
+static void *get_section(const struct elf_file *f, const Elf64_Shdr *s)
+{
+	uint8_t *bytes = s->sh_type != SHT_NOBITS && s->sh_size && s->sh_size <= SYMBOLS_BYTES_MAX
+			? malloc(s->sh_size + 1)
+			: NULL;
+	if (bytes && !elf_file_get(f, s->sh_offset, bytes, s->sh_size)) {
+		free(bytes);
+		return NULL;
+	}
+	if (bytes)
+		bytes[s->sh_size] = '\0';
+	return bytes;
+}
+
+static void take_symbol(struct python_image *image, const Elf64_Sym *sym, const char *name)
+{
+	if (!strcmp(name, EVAL)) {
+		image->eval_start = sym->st_value;
+		image->eval_end = sym->st_value + sym->st_size;
+	}
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		if (!strcmp(name, wanted[i].name))
+			memcpy((char *)image + wanted[i].at, &sym->st_value, sizeof(uint64_t));
+}
+
+static void read_symbols(struct python_image *image, const struct elf_file *f, const Elf64_Shdr *table,
+		const Elf64_Shdr *names)
+{
+	Elf64_Sym *syms = get_section(f, table);
+	char *text = get_section(f, names);
+	for (size_t i = 0; syms && text && i < table->sh_size / sizeof(*syms); i++)
+		if (syms[i].st_shndx != SHN_UNDEF && syms[i].st_name < names->sh_size)
+			take_symbol(image, &syms[i], text + syms[i].st_name);
+	free(syms);
+	free(text);
+}
+
+/* Reads symbols only of files with a matching name, or with the section that interpreters have. */
+static bool is_likely(const struct module *m, const struct elf_file *f, const Elf64_Shdr *s, const Elf64_Ehdr *e)
+{
+	char name[sizeof(".PyRuntime")];
+	const char *base = strrchr(m->path, '/');
+	base = base ? base + 1 : m->path;
+	if (!strncmp(base, "python", 6) || !strncmp(base, "libpython", 9))
+		return true;
+	for (unsigned i = 0; i < e->e_shnum; i++)
+		if (elf_file_get(f, s[e->e_shstrndx].sh_offset + s[i].sh_name, name, sizeof(name)) &&
+				!memcmp(name, ".PyRuntime", sizeof(name)))
+			return true;
+	return false;
+}
+
+static bool read_head(const struct elf_file *f, Elf64_Ehdr *e, Elf64_Shdr *s, struct python_image *image)
+{
+	Elf64_Phdr p[PHDRS_MAX];
+	if (!elf_file_get(f, 0, e, sizeof(*e)) || memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 ||
+			e->e_ident[EI_CLASS] != ELFCLASS64 || e->e_shentsize != sizeof(*s) ||
+			e->e_shnum > SECTIONS_MAX || e->e_shstrndx >= e->e_shnum || e->e_phentsize != sizeof(*p) ||
+			e->e_phnum > PHDRS_MAX || !elf_file_get(f, e->e_phoff, p, e->e_phnum * sizeof(*p)) ||
+			!elf_file_get(f, e->e_shoff, s, e->e_shnum * sizeof(*s)))
+		return false;
+	for (unsigned i = 0; i < e->e_phnum; i++)
+		if (p[i].p_type == PT_LOAD && p[i].p_flags & PF_X)
+			image->code_delta = p[i].p_vaddr - p[i].p_offset;
+	return true;
+}
+
+static bool read_image(struct module *m, const struct elf_file *f, struct python_image *image)
+{
+	Elf64_Ehdr e;
+	Elf64_Shdr *s = calloc(SECTIONS_MAX, sizeof(*s));
+	if (s && read_head(f, &e, s, image) && is_likely(m, f, s, &e))
+		for (unsigned i = 0; i < e.e_shnum && !image->runtime; i++)
+			if ((s[i].sh_type == SHT_DYNSYM || s[i].sh_type == SHT_SYMTAB) && s[i].sh_link < e.e_shnum)
+				read_symbols(image, f, &s[i], &s[s[i].sh_link]);
+	free(s);
+	image->eval_start -= image->code_delta;
+	image->eval_end -= image->code_delta;
+	/* Versions before 3.7 have no runtime: found, to be rejected. */
+	return image->runtime || (image->code_type && !image->version);
+}
+
+const struct python_image *python_image_of(struct module *m)
+{
+	struct elf_file f;
+	if (m->was_asked_for_python || m->kind != MODULE_ELF)
+		return m->python;
+	m->was_asked_for_python = true;
+	struct python_image *image = calloc(1, sizeof(*image));
+	if (image && elf_file_open(&f, m)) {
+		if (read_image(m, &f, image)) {
+			m->python = image;
+			image = NULL;
+		}
+		elf_file_close(&f);
+	}
+	free(image);
+	return m->python;
+}
+
+/* Offsets. */
 
 #define OFFSET_MAX (1u << 20)
 #define NEAR_MAX 1024 /* in frames and code objects */

@@ -10,7 +10,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "probe/perf/source.h"
-#include "probe/python/merge.h"
+#include "probe/perf/stack-table.h"
+#include "probe/perf/unwind.h"
+#include "probe/python/layout.h"
 #include "probe/python/walk.h"
 #include "probe/tasks.h"
 
@@ -22,6 +24,88 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/*
+ * One chain of a sample's native frames and its thread's Python frames.
+ *
+ * Every call of the interpreter's eval function runs one segment of Python frames, from an entry frame inwards; in the
+ * chain the segment replaces that call. The two were read at slightly different times: if their counts differ, calls
+ * and segments are matched from the outermost one, and for a truncated chain from the innermost, so that the Python
+ * frames complete it.
+ */
+struct merge_native {
+	const struct frame *frames; /* innermost first */
+	size_t count;
+	bool is_cut;
+};
+
+enum merge_result {
+	MERGE_NATIVE,  /* no call of the interpreter: nothing to merge */
+	MERGE_JOINED,  /* each call got its segment */
+	MERGE_PARTLY,  /* the counts differed */
+	MERGE_MISSING, /* calls of the interpreter, but the Python frames are unknown */
+};
+
+/* Adds the chain and sets *stack to its number. python NULL: unknown. */
+enum merge_result merge_add(struct stacks *s, const struct merge_native *native, const struct python_stack *python,
+		int64_t *stack);
+
+static bool is_eval(const struct frame *f)
+{
+	const struct python_image *image = f->module ? f->module->python : NULL;
+	return image && f->address >= image->eval_start && f->address < image->eval_end;
+}
+
+static size_t count_evals(const struct merge_native *n)
+{
+	size_t evals = 0;
+	for (size_t i = 0; i < n->count; i++)
+		evals += is_eval(&n->frames[i]);
+	return evals;
+}
+
+static size_t count_stretches(const struct python_stack *p)
+{
+	size_t stretches = 0;
+	for (size_t i = 0; p && i < p->count; i++)
+		stretches += p->frames[i].is_entry;
+	return stretches;
+}
+
+/* Adds one segment, outermost frame first; *left: Python frames not added yet. */
+static int64_t add_stretch(struct stacks *s, const struct python_stack *p, size_t *left, int64_t stack)
+{
+	while (*left) {
+		const struct python_frame *f = &p->frames[--*left];
+		stack = stacks_add(s, stack, f->module, f->address);
+		if (*left && p->frames[*left - 1].is_entry)
+			break;
+	}
+	return stack;
+}
+
+enum merge_result merge_add(struct stacks *s, const struct merge_native *native, const struct python_stack *python,
+		int64_t *stack)
+{
+	size_t evals = count_evals(native), stretches = count_stretches(python);
+	size_t left = python ? python->count : 0, missing = 0;
+	bool is_joined = stretches && (evals || native->is_cut);
+	if (is_joined && native->is_cut)
+		for (; stretches > evals; stretches--)
+			*stack = add_stretch(s, python, &left, *stack);
+	if (native->is_cut && evals > stretches)
+		missing = evals - stretches; /* the outermost calls have none */
+	for (size_t i = native->count; i-- > 0;) {
+		const struct frame *f = &native->frames[i];
+		if (is_joined && left && is_eval(f) && !(missing && missing--))
+			*stack = add_stretch(s, python, &left, *stack);
+		else
+			*stack = stacks_add(s, *stack, f->module, f->address);
+	}
+	if (!is_joined)
+		return evals ? MERGE_MISSING : MERGE_NATIVE;
+	return evals == stretches ? MERGE_JOINED : MERGE_PARTLY;
+}
 
 #define LATE_NS 10000000
 #define POLL_NS 2000000    /* between polls while there is Python */

@@ -1,7 +1,6 @@
 /* Converts events to rows; see syscall-rows.h. Descriptors and paths are in fd-table.c. */
 #include "probe/syscall/syscall-rows.h"
 
-#include "probe/syscall/call.h"
 #include "probe/syscall/fd-table.h"
 #include "probe/syscall/syscall-table.h"
 

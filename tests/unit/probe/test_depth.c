@@ -1,5 +1,5 @@
 /* How much of a stack is copied: less where little is needed, all again where it was not enough. */
-#include "probe/perf/depth.h"
+#include "probe/perf/perf-private.h"
 #include "support.h"
 
 /* So many stacks that each need `needed` bytes; how often another size was asked for. */

@@ -1,6 +1,6 @@
-/* ptrace-loop: main loop of the ptrace process; see ptrace-process.h. */
-#ifndef SONDE_PROBE_SYSCALL_PTRACE_LOOP_H
-#define SONDE_PROBE_SYSCALL_PTRACE_LOOP_H
+/* ptrace-private: shared by ptrace-process.c (the main loop) and ptrace-events.c (what it reports). */
+#ifndef SONDE_PROBE_SYSCALL_PTRACE_PRIVATE_H
+#define SONDE_PROBE_SYSCALL_PTRACE_PRIVATE_H
 
 #include "base/buf.h"
 #include "probe/syscall/event.h"
@@ -10,10 +10,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* Attaches, writes the result as one byte, and writes events to `to` until no tracee is left or SIGTERM arrives. */
-void watch(int to, const struct watcher_options *o);
-
-/* ptrace-strings.c: the memory that a call's arguments point to. */
+/* The memory that a call's arguments point to. */
 struct call_texts {
 	char *at[SYSCALL_TEXTS]; /* room for SYSCALL_TEXT_MAX each, allocated on demand */
 	size_t bytes[SYSCALL_TEXTS];
