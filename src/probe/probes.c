@@ -76,27 +76,6 @@ static int check_files(struct sonde_err *err)
 	return -EMFILE;
 }
 
-/* Only for the recorder: the command has already been forked. */
-static void allow_files(struct probe_set *s)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= FILES_MIN)
-		return;
-	s->old_files = limit.rlim_cur;
-	limit.rlim_cur = FILES_MIN;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-static void restore_files(struct probe_set *s)
-{
-	struct rlimit limit;
-	if (!s->old_files || getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = s->old_files;
-	setrlimit(RLIMIT_NOFILE, &limit);
-	s->old_files = 0;
-}
-
 void probe_set_open(struct probe_set *s, const char *const *names, const struct probe_options *options,
 		struct store_sink *sink)
 {
@@ -122,7 +101,13 @@ void probe_set_open(struct probe_set *s, const char *const *names, const struct 
 void probe_set_attach(struct probe_set *s, const struct probe_target *target)
 {
 	s->host.target = *target;
-	allow_files(s);
+	/* Only for the recorder: the command has already been forked. */
+	struct rlimit limit;
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < FILES_MIN) {
+		s->old_files = limit.rlim_cur;
+		limit.rlim_cur = FILES_MIN;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 	for (size_t i = 0; i < s->count; i++) {
 		struct sonde_err err = SONDE_ERR_INIT;
 		int64_t from = thread_cpu_ns();
@@ -194,17 +179,6 @@ uint64_t probe_set_pass(struct probe_set *s)
 	return events;
 }
 
-/* A daemon's containers are not descendants of its client, which is all that we can follow. */
-static void remark_no_container(struct probe_set *s)
-{
-	struct sonde_err why = SONDE_ERR_INIT;
-	if (!s->host.options.has_engine || !s->host.tasks || s->host.tasks->container)
-		return;
-	err_set(&why, ESRCH, "no process of the container was seen: its engine did not start it as a child of its own");
-	err_hint(&why, "sonde record --cgroup observes a container that runs already");
-	remark_followers(s, &why);
-}
-
 void probe_set_finish(struct probe_set *s)
 {
 	int64_t now_ns = clock_mono_ns();
@@ -214,7 +188,15 @@ void probe_set_finish(struct probe_set *s)
 			s->status[i].ops->finish(s->states[i], now_ns);
 		s->status[i].cpu_ns += thread_cpu_ns() - from;
 	}
-	remark_no_container(s);
+	/* A daemon's containers are not descendants of its client, which is all that we can follow. */
+	struct sonde_err why = SONDE_ERR_INIT;
+	if (s->host.options.has_engine && s->host.tasks && !s->host.tasks->container) {
+		err_set(&why, ESRCH,
+				"no process of the container was seen: "
+				"its engine did not start it as a child of its own");
+		err_hint(&why, "sonde record --cgroup observes a container that runs already");
+		remark_followers(s, &why);
+	}
 	if (s->host.tasks)
 		tasks_emit(s->host.tasks);
 	for (size_t i = 0; i < s->count; i++)
@@ -256,7 +238,13 @@ void probe_set_release(struct probe_set *s)
 		s->states[i] = NULL;
 	}
 	perf_source_free(s->host.perf);
-	restore_files(s);
+	/* As it was before attach. */
+	struct rlimit limit;
+	if (s->old_files && !getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = s->old_files;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		s->old_files = 0;
+	}
 	tasks_free(s->host.tasks);
 	s->host.perf = NULL;
 	s->host.tasks = NULL;

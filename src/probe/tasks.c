@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "probe/perf/addrspace.h"
 #include "probe/probe.h"
 
@@ -86,23 +87,11 @@ struct task *tasks_find(const struct tasks *t, int32_t tid)
 	return at ? (struct task *)(uintptr_t)*at : NULL;
 }
 
-static bool make_room(struct tasks *t)
-{
-	if (t->count < t->private->cap)
-		return true;
-	size_t cap = t->private->cap ? 2 * t->private->cap : 64;
-	struct task **more = cap <= TASKS_MAX ? realloc(t->all, cap * sizeof(struct task *)) : NULL;
-	if (!more)
-		return false;
-	t->all = more;
-	t->private->cap = cap;
-	return true;
-}
-
 static struct task *add(struct tasks *t, int32_t pid, int32_t tid)
 {
 	uint64_t *at = map_put_int(&t->private->by_tid, (uint64_t)(uint32_t)tid, NULL);
-	struct task *k = at && make_room(t) ? calloc(1, sizeof(*k)) : NULL;
+	bool has_room = at && VEC_GROW(t->all, t->private->cap, t->count + 1, TASKS_MAX);
+	struct task *k = has_room ? calloc(1, sizeof(*k)) : NULL;
 	if (!k)
 		return NULL;
 	*k = (struct task){ .pid = pid,
@@ -319,15 +308,11 @@ static void forget(struct tasks *t, struct task *k)
 	free(k);
 }
 
-/* Its CPU time may be known only at the end: see read_roots in perf/source.c. */
-static bool is_awaited(const struct tasks *t, const struct task *k)
-{
-	return k->is_kept || (t->is_fed && k->run_ns == STORE_NULL && t->count < AWAITED_MAX);
-}
-
 static bool is_due(const struct tasks *t, const struct task *k, int64_t before_ns)
 {
-	return k->end_ns != STORE_NULL && k->end_ns < before_ns && !is_awaited(t, k);
+	/* Its CPU time may be known only at the end: see read_roots in perf/source.c. */
+	return k->end_ns != STORE_NULL && k->end_ns < before_ns &&
+			!(k->is_kept || (t->is_fed && k->run_ns == STORE_NULL && t->count < AWAITED_MAX));
 }
 
 /* Writes all rows first: a thread's row refers to its process, which may be removed in the same pass. */

@@ -72,21 +72,16 @@ static int command_fd(void *state)
 	return c->fd;
 }
 
-static void take_line(struct command *c, gpu_taker *take, void *arg)
-{
-	struct gpu_reading r;
-	c->line[c->len] = '\0';
-	if (!c->is_skipping && c->parse(c->line, &r))
-		take(arg, &r);
-	c->is_skipping = false;
-	c->len = 0;
-}
-
 static void take_bytes(struct command *c, const char *bytes, size_t n, gpu_taker *take, void *arg)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (bytes[i] == '\n') {
-			take_line(c, take, arg);
+			struct gpu_reading r;
+			c->line[c->len] = '\0';
+			if (!c->is_skipping && c->parse(c->line, &r))
+				take(arg, &r);
+			c->is_skipping = false;
+			c->len = 0;
 		} else if (c->len + 1 < sizeof(c->line)) {
 			c->line[c->len++] = bytes[i];
 		} else {

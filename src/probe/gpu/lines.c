@@ -213,24 +213,21 @@ static const struct tegra_value {
 	{ TEGRA_POWER, "POM_5V_GPU", GPU_power_watts, GPU_VALUE_COUNT },
 };
 
-static void take_tegra(struct gpu_reading *r, const struct tegra_reading *told)
-{
-	for (const struct tegra_value *v = tegra_values;
-			v < tegra_values + sizeof(tegra_values) / sizeof(*tegra_values); v++) {
-		if (v->kind != told->kind || strlen(v->name) != told->name_bytes ||
-				strncmp(v->name, told->name, told->name_bytes) != 0 || !isnan(r->values[v->value]))
-			continue;
-		r->values[v->value] = told->value;
-		if (v->other != GPU_VALUE_COUNT)
-			r->values[v->other] = told->other;
-	}
-}
-
 bool gpu_parse_tegra(const char *line, struct gpu_reading *r)
 {
 	struct tegra_reading told;
 	gpu_reading_init(r, 0);
-	for (const char *at = line; (at = tegra_next(at, &told));)
-		take_tegra(r, &told);
+	for (const char *at = line; (at = tegra_next(at, &told));) {
+		for (const struct tegra_value *v = tegra_values;
+				v < tegra_values + sizeof(tegra_values) / sizeof(*tegra_values); v++) {
+			if (v->kind != told.kind || strlen(v->name) != told.name_bytes ||
+					strncmp(v->name, told.name, told.name_bytes) != 0 ||
+					!isnan(r->values[v->value]))
+				continue;
+			r->values[v->value] = told.value;
+			if (v->other != GPU_VALUE_COUNT)
+				r->values[v->other] = told.other;
+		}
+	}
 	return !isnan(r->values[GPU_util_percent]);
 }

@@ -55,22 +55,19 @@ static uint32_t fill_holes(struct flow_side *s, uint32_t from, uint32_t to, int6
 	return filled;
 }
 
-static void add_rtt(struct flow *w, int64_t ns)
-{
-	if (!w->rtts || ns < w->rtt_min_ns)
-		w->rtt_min_ns = ns;
-	w->rtt_ns[w->rtts % FLOW_RTTS] = ns;
-	w->rtts++;
-}
-
 /* The peer's segment is acknowledged. Only a segment sent from this host measures a full round trip. */
 static void take_ack(struct flow *w, struct flow_side *sender, const struct net_packet *p)
 {
 	if (!sender->is_timed || !(p->ip.tcp_flags & PACKET_ACK) || after(p->ip.ack, sender->timed_seq) < 0)
 		return;
 	sender->is_timed = false;
-	if (sender->is_local && p->ts_ns >= sender->timed_ns)
-		add_rtt(w, p->ts_ns - sender->timed_ns);
+	if (sender->is_local && p->ts_ns >= sender->timed_ns) {
+		int64_t ns = p->ts_ns - sender->timed_ns;
+		if (!w->rtts || ns < w->rtt_min_ns)
+			w->rtt_min_ns = ns;
+		w->rtt_ns[w->rtts % FLOW_RTTS] = ns;
+		w->rtts++;
+	}
 }
 
 static bool is_keep_alive(const struct flow_side *s, const struct net_packet *p)
@@ -201,38 +198,10 @@ static int compare_ns(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void fill_rtt(struct flow *w, struct store_flow *row)
-{
-	size_t kept = w->rtts < FLOW_RTTS ? w->rtts : FLOW_RTTS;
-	qsort(w->rtt_ns, kept, sizeof(*w->rtt_ns), compare_ns);
-	row->rtt_ns = kept ? w->rtt_ns[kept / 2] : STORE_NULL;
-	row->rtt_min_ns = kept ? w->rtt_min_ns : STORE_NULL;
-	row->rtts = w->rtts;
-}
-
 static int64_t state_of(struct flows *f, const struct flow *w)
 {
 	const char *word = w->is_reset ? "reset" : w->sides[0].has_ended && w->sides[1].has_ended ? "closed" : "open";
 	return w->protocol == IPPROTO_TCP ? store_strings_of(&f->host->sink->strings, word) : STORE_NULL;
-}
-
-static void fill_owners(struct flows *f, const struct flow *w, struct store_flow *row)
-{
-	const struct owner *own = &w->sides[0].owner, *peer = &w->sides[1].owner;
-	row->process = own->pid ? probe_process(f->host, own->pid, w->start_ns) : STORE_NULL;
-	row->pid = own->pid ? own->pid : STORE_NULL;
-	row->name = own->pid ? own->name : STORE_NULL;
-	row->peer_process = peer->pid ? probe_process(f->host, peer->pid, w->start_ns) : STORE_NULL;
-	row->peer_pid = peer->pid ? peer->pid : STORE_NULL;
-	row->peer_name = peer->pid ? peer->name : STORE_NULL;
-}
-
-static void start_stretch(struct flow *w)
-{
-	for (int i = 0; i < 2; i++)
-		w->sides[i].packets = w->sides[i].bytes = w->sides[i].payload = w->sides[i].retransmits = 0;
-	w->rtts = 0;
-	w->is_reported = true;
 }
 
 static void emit(struct flows *f, struct flow *w)
@@ -263,10 +232,25 @@ static void emit(struct flows *f, struct flow *w)
 		.retransmits_in = is_tcp ? (int64_t)in->retransmits : STORE_NULL,
 		.vlan = w->vlan >= 0 ? w->vlan : STORE_NULL,
 		.state = state_of(f, w) };
-	fill_rtt(w, &row);
-	fill_owners(f, w, &row);
+	/* The median of the recent round trips. */
+	size_t kept = w->rtts < FLOW_RTTS ? w->rtts : FLOW_RTTS;
+	qsort(w->rtt_ns, kept, sizeof(*w->rtt_ns), compare_ns);
+	row.rtt_ns = kept ? w->rtt_ns[kept / 2] : STORE_NULL;
+	row.rtt_min_ns = kept ? w->rtt_min_ns : STORE_NULL;
+	row.rtts = w->rtts;
+	const struct owner *own = &w->sides[0].owner, *peer = &w->sides[1].owner;
+	row.process = own->pid ? probe_process(f->host, own->pid, w->start_ns) : STORE_NULL;
+	row.pid = own->pid ? own->pid : STORE_NULL;
+	row.name = own->pid ? own->name : STORE_NULL;
+	row.peer_process = peer->pid ? probe_process(f->host, peer->pid, w->start_ns) : STORE_NULL;
+	row.peer_pid = peer->pid ? peer->pid : STORE_NULL;
+	row.peer_name = peer->pid ? peer->name : STORE_NULL;
 	store_sink_add(f->host->sink, STORE_TABLE_FLOW, &row);
-	start_stretch(w);
+	/* The next row of this flow counts from zero. */
+	for (int i = 0; i < 2; i++)
+		w->sides[i].packets = w->sides[i].bytes = w->sides[i].payload = w->sides[i].retransmits = 0;
+	w->rtts = 0;
+	w->is_reported = true;
 }
 
 static void emit_packet(struct flows *f, const struct flow *w, const struct net_packet *p, int side, bool is_again)
@@ -329,15 +313,6 @@ static struct flow *find(struct flows *f, const struct net_packet *p, int *side)
 	return w;
 }
 
-/* lo has index 1 in every network namespace. */
-static void place(struct flow *w, int side, const struct net_packet *p)
-{
-	if (p->is_outgoing || p->interface == 1 || is_loopback(p))
-		w->sides[side].is_local = true;
-	if (!p->is_outgoing || p->interface == 1)
-		w->sides[!side].is_local = true;
-}
-
 void flows_take(struct flows *f, const struct net_packet *p)
 {
 	int side;
@@ -356,7 +331,11 @@ void flows_take(struct flows *f, const struct net_packet *p)
 	s->interface = p->interface;
 	s->last_ns = p->ts_ns;
 	w->last_ns = p->ts_ns > w->last_ns ? p->ts_ns : w->last_ns;
-	place(w, side, p);
+	/* lo has index 1 in every network namespace. */
+	if (p->is_outgoing || p->interface == 1 || is_loopback(p))
+		w->sides[side].is_local = true;
+	if (!p->is_outgoing || p->interface == 1)
+		w->sides[!side].is_local = true;
 	s->packets++;
 	s->bytes += p->ip.bytes;
 	f->packets++;

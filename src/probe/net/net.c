@@ -163,14 +163,6 @@ static int capture_open(struct capture *c, struct sonde_err *err)
 	return rc ? err_sys(err, -rc, "cannot capture packets") : 0;
 }
 
-/* A closed socket stays readable, and the caller polls this descriptor number: replace it with one that never is. */
-static void quieten(struct capture *c)
-{
-	CLEANUP(cleanup_fd) int nothing = eventfd(0, EFD_CLOEXEC);
-	if (nothing >= 0)
-		dup3(nothing, c->fd, O_CLOEXEC);
-}
-
 /* Reads up to `max` messages, waiting at most wait_ms for each. Returns the number of packets. */
 static uint64_t take_batches(struct capture *c, unsigned max, int wait_ms, packet_take *take, void *arg)
 {
@@ -193,8 +185,15 @@ static uint64_t take_batches(struct capture *c, unsigned max, int wait_ms, packe
 		for (uint32_t k = 0; k < b->count; k++)
 			take(arg, &b->packets[k]);
 	}
-	if (c->has_ended)
-		quieten(c);
+	if (c->has_ended) {
+		/*
+		 * A closed socket stays readable, and the caller polls this descriptor number: replace it with one
+		 * that never is.
+		 */
+		CLEANUP(cleanup_fd) int nothing = eventfd(0, EFD_CLOEXEC);
+		if (nothing >= 0)
+			dup3(nothing, c->fd, O_CLOEXEC);
+	}
 	return taken;
 }
 

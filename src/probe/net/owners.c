@@ -121,18 +121,6 @@ static void look_at(struct owners *o, int32_t pid)
 		closedir(dir);
 }
 
-static void look_far(struct owners *o)
-{
-	DIR *dir = opendir("/proc");
-	for (struct dirent *e; dir && (e = readdir(dir));) {
-		long pid = strtol(e->d_name, NULL, 10);
-		if (pid > 0)
-			look_at(o, (int32_t)pid);
-	}
-	if (dir)
-		closedir(dir);
-}
-
 void owners_look(struct owners *o, int64_t now_ns)
 {
 	struct tasks *t = o->host->tasks;
@@ -151,7 +139,14 @@ void owners_look(struct owners *o, int64_t now_ns)
 		if (t->all[i]->pid == t->all[i]->tid && t->all[i]->end_ns == STORE_NULL)
 			look_at(o, t->all[i]->pid);
 	if (is_far) {
-		look_far(o);
+		DIR *dir = opendir("/proc");
+		for (struct dirent *e; dir && (e = readdir(dir));) {
+			long pid = strtol(e->d_name, NULL, 10);
+			if (pid > 0)
+				look_at(o, (int32_t)pid);
+		}
+		if (dir)
+			closedir(dir);
 		o->looked_far_ns = now_ns;
 	}
 }

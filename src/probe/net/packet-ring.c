@@ -65,17 +65,6 @@ static void load_kind(struct code *c, int what)
 	add_code(c, LOAD_KIND, (unsigned)(SKF_AD_OFF + what));
 }
 
-/* Loads the length of the TCP header at X + at into A, and returns it plus X + `before`. */
-static void return_tcp(struct code *c, unsigned at, unsigned before)
-{
-	add_code(c, LOAD_BEHIND_X, at + 12);
-	add_code(c, BPF_ALU | BPF_AND | BPF_K, 0xf0);
-	add_code(c, BPF_ALU | BPF_RSH | BPF_K, 2);
-	add_code(c, ADD_X, 0);
-	add_code(c, ADD_NUMBER, before);
-	add_code(c, BPF_RET | BPF_A, 0);
-}
-
 /* Returns X + bytes. */
 static void return_x(struct code *c, unsigned bytes)
 {
@@ -88,7 +77,13 @@ static void return_x(struct code *c, unsigned bytes)
 static void return_transport(struct code *c, unsigned at)
 {
 	unsigned tcp = when(c, IPPROTO_TCP);
-	return_tcp(c, at, at);
+	/* Returns X + at + the length of the TCP header. */
+	add_code(c, LOAD_BEHIND_X, at + 12);
+	add_code(c, BPF_ALU | BPF_AND | BPF_K, 0xf0);
+	add_code(c, BPF_ALU | BPF_RSH | BPF_K, 2);
+	add_code(c, ADD_X, 0);
+	add_code(c, ADD_NUMBER, at);
+	add_code(c, BPF_RET | BPF_A, 0);
 	end(c, tcp);
 	unsigned udp = when(c, IPPROTO_UDP);
 	return_x(c, at + UDP_BYTES);
@@ -204,18 +199,6 @@ static int map_ring(struct packet_ring *r, unsigned blocks)
 	return 0;
 }
 
-static int start(struct packet_ring *r)
-{
-	int version = TPACKET_V3;
-	struct sockaddr_ll all = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
-	int rc = setsockopt(r->fd, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) ? -errno : -ENOMEM;
-	for (unsigned blocks = BLOCKS_MAX; rc == -ENOMEM && blocks >= 4; blocks /= 2)
-		rc = map_ring(r, blocks);
-	if (!rc && bind(r->fd, (const struct sockaddr *)(const void *)&all, sizeof(all)))
-		rc = -errno;
-	return rc;
-}
-
 int packet_ring_open(struct packet_ring *r)
 {
 	*r = (struct packet_ring)PACKET_RING_INIT;
@@ -223,19 +206,16 @@ int packet_ring_open(struct packet_ring *r)
 	if (fd < 0)
 		return fd;
 	r->fd = fd;
-	int rc = start(r);
+	int version = TPACKET_V3;
+	struct sockaddr_ll all = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
+	int rc = setsockopt(r->fd, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) ? -errno : -ENOMEM;
+	for (unsigned blocks = BLOCKS_MAX; rc == -ENOMEM && blocks >= 4; blocks /= 2)
+		rc = map_ring(r, blocks);
+	if (!rc && bind(r->fd, (const struct sockaddr *)(const void *)&all, sizeof(all)))
+		rc = -errno;
 	if (rc)
 		packet_ring_release(r);
 	return rc;
-}
-
-/* Packet timestamps are CLOCK_REALTIME. */
-static int64_t real_to_mono_ns(void)
-{
-	struct timespec real, mono;
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real);
-	return (mono.tv_sec - real.tv_sec) * 1000000000ll + (mono.tv_nsec - real.tv_nsec);
 }
 
 static bool read_frame(const struct tpacket3_hdr *h, size_t room, int64_t shift_ns, struct net_packet *p)
@@ -252,7 +232,11 @@ static bool read_frame(const struct tpacket3_hdr *h, size_t room, int64_t shift_
 
 static uint64_t take_block(struct packet_ring *r, const struct tpacket_block_desc *b, packet_take *take, void *arg)
 {
-	int64_t shift_ns = real_to_mono_ns();
+	/* Packet timestamps are CLOCK_REALTIME. */
+	struct timespec real, mono;
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	int64_t shift_ns = (mono.tv_sec - real.tv_sec) * 1000000000ll + (mono.tv_nsec - real.tv_nsec);
 	uint32_t count = b->hdr.bh1.num_pkts, at = b->hdr.bh1.offset_to_first_pkt;
 	uint64_t taken = 0;
 	for (uint32_t i = 0; i < count && at + sizeof(struct tpacket3_hdr) <= BLOCK_BYTES; i++) {

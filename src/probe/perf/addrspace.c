@@ -1,6 +1,7 @@
 #include "probe/perf/addrspace.h"
 
 #include "base/buf.h"
+#include "base/vec.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -92,14 +93,8 @@ static int open_foreign(int32_t pid, const char *path)
 static struct module *add_module(struct modules *m, enum module_kind kind, int32_t pid, const char *path,
 		const uint8_t *build_id, unsigned build_id_bytes)
 {
-	if (m->count == m->cap) {
-		size_t cap = m->cap ? 2 * m->cap : 32;
-		struct module **more = cap <= MODULES_MAX ? realloc(m->all, cap * sizeof(struct module *)) : NULL;
-		if (!more)
-			return NULL;
-		m->all = more;
-		m->cap = cap;
-	}
+	if (!VEC_GROW(m->all, m->cap, m->count + 1, MODULES_MAX))
+		return NULL;
 	struct module *one = calloc(1, sizeof(*one));
 	if (!one || !(one->path = strdup(path))) {
 		free(one);
@@ -238,19 +233,6 @@ static size_t lower(const struct space *s, uint64_t address)
 	return low;
 }
 
-static bool reserve(struct space *s, size_t more)
-{
-	if (s->count + more <= s->cap)
-		return true;
-	size_t cap = s->cap ? 2 * s->cap + more : 16;
-	struct mapping *maps = cap <= MAPPINGS_MAX ? realloc(s->maps, cap * sizeof(*maps)) : NULL;
-	if (!maps)
-		return false;
-	s->maps = maps;
-	s->cap = cap;
-	return true;
-}
-
 static void insert(struct space *s, size_t at, const struct mapping *m)
 {
 	memmove(&s->maps[at + 1], &s->maps[at], (s->count - at) * sizeof(*s->maps));
@@ -289,7 +271,7 @@ int space_map(struct space **s, const struct mapping *m)
 {
 	if (m->end <= m->start)
 		return -EINVAL;
-	if (!make_own(s) || !reserve(*s, 2))
+	if (!make_own(s) || !VEC_GROW((*s)->maps, (*s)->cap, (*s)->count + 2, MAPPINGS_MAX))
 		return -ENOMEM;
 	insert(*s, punch(*s, m->start, m->end), m);
 	(*s)->version = next_version();
@@ -384,24 +366,20 @@ static int open_regular(const char *path, struct elf_file *f)
 	return fd;
 }
 
-static bool open_vdso(struct elf_file *f)
-{
-	Elf64_Ehdr e;
-	f->memory = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	f->bytes = VDSO_BYTES_MAX;
-	if (!f->memory || !elf_file_get(f, 0, &e, sizeof(e)))
-		return false;
-	uint64_t bytes = e.e_shoff + (uint64_t)e.e_shnum * e.e_shentsize;
-	f->bytes = bytes < VDSO_BYTES_MAX ? bytes : VDSO_BYTES_MAX;
-	return true;
-}
-
 bool elf_file_open(struct elf_file *f, const struct module *m)
 {
 	char path[4200];
 	*f = (struct elf_file){ .fd = -1 };
-	if (m->kind == MODULE_VDSO)
-		return open_vdso(f);
+	if (m->kind == MODULE_VDSO) {
+		Elf64_Ehdr e;
+		f->memory = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+		f->bytes = VDSO_BYTES_MAX;
+		if (!f->memory || !elf_file_get(f, 0, &e, sizeof(e)))
+			return false;
+		uint64_t bytes = e.e_shoff + (uint64_t)e.e_shnum * e.e_shentsize;
+		f->bytes = bytes < VDSO_BYTES_MAX ? bytes : VDSO_BYTES_MAX;
+		return true;
+	}
 	if (m->kind != MODULE_ELF)
 		return false;
 	if (m->fd >= 0) {

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/vec.h"
 #include "probe/perf/perf-private.h"
 #include "probe/perf/perf-ring.h"
 #include "probe/perf/source.h"
@@ -93,16 +94,6 @@ static void base_attr(const struct perf_source *s, struct perf_event_attr *a)
 	set_user_only(s, a);
 }
 
-/* The leader also reports forks, names, mappings, switches, and each thread's CPU time at its exit. */
-static void lead(const struct perf_source *s, struct perf_event_attr *a)
-{
-	a->task = a->comm = a->comm_exec = a->mmap = a->mmap2 = 1;
-	a->build_id = s->private->has_build_ids;
-	a->namespaces = s->host->options.has_engine && s->private->has_namespaces;
-	a->inherit_stat = a->inherit;
-	a->context_switch = s->wants.has_switches || s->wants.has_run_times;
-}
-
 static void sample(const struct perf_source *s, struct perf_event_attr *a, const struct perf_event_name *e,
 		uint32_t stack_bytes)
 {
@@ -165,14 +156,8 @@ static int advise(int error, struct sonde_err *err)
 static int keep(struct perf_source_private *p, const struct perf_opened *o)
 {
 	uint64_t id, *at;
-	if (p->opened_count == p->opened_cap) {
-		size_t cap = p->opened_cap ? 2 * p->opened_cap : 32;
-		struct perf_opened *more = realloc(p->opened, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		p->opened = more;
-		p->opened_cap = cap;
-	}
+	if (!VEC_GROW(p->opened, p->opened_cap, p->opened_count + 1, VEC_MAX))
+		return -ENOMEM;
 	if (ioctl(o->fd, PERF_EVENT_IOC_ID, &id))
 		return -errno;
 	at = map_put_int(&p->by_id, id, NULL);
@@ -311,7 +296,12 @@ static int open_leader(struct perf_source *s, const struct place *at)
 	struct perf_event_attr a;
 	struct perf_opened o = { .role = ROLE_COUNT, .is_leader = true };
 	base_attr(s, &a);
-	lead(s, &a);
+	/* The leader also reports forks, names, mappings, switches, and each thread's CPU time at its exit. */
+	a.task = a.comm = a.comm_exec = a.mmap = a.mmap2 = 1;
+	a.build_id = s->private->has_build_ids;
+	a.namespaces = s->host->options.has_engine && s->private->has_namespaces;
+	a.inherit_stat = a.inherit;
+	a.context_switch = s->wants.has_switches || s->wants.has_run_times;
 	a.type = PERF_TYPE_SOFTWARE;
 	a.config = PERF_COUNT_SW_TASK_CLOCK;
 	if (s->wants.has_samples && s->private->depth.count < 2) {

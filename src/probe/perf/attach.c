@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/vec.h"
 #include "probe/perf/perf-private.h"
 #include "probe/perf/perf-ring.h"
 #include "probe/perf/unwind.h"
@@ -127,14 +128,8 @@ static int read_cpus(struct perf_source_private *p, struct sonde_err *err)
 
 static int add_root(struct perf_source_private *p, int32_t pid, int32_t tid)
 {
-	if (p->root_count == p->root_cap) {
-		size_t cap = p->root_cap ? 2 * p->root_cap : 8;
-		struct perf_root *more = cap <= PERF_ROOTS_MAX ? realloc(p->roots, cap * sizeof(*more)) : NULL;
-		if (!more)
-			return -ENOMEM;
-		p->roots = more;
-		p->root_cap = cap;
-	}
+	if (!VEC_GROW(p->roots, p->root_cap, p->root_count + 1, PERF_ROOTS_MAX))
+		return -ENOMEM;
 	p->roots[p->root_count++] = (struct perf_root){ .pid = pid, .tid = tid };
 	return 0;
 }
@@ -175,19 +170,6 @@ int perf_source_meet(struct perf_source *s, int32_t pid, struct sonde_err *err)
 	return perf_open_place(s, pid, 0, (unsigned)s->private->root_count - 1, err);
 }
 
-static int attach_group(struct perf_source *s, struct sonde_err *err)
-{
-	CLEANUP(cleanup_fd) int fd = open(s->host->target.cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return err_sys(err, errno, "cannot open the control group '%s'", s->host->target.cgroup);
-	int rc = perf_open_place(s, fd, PERF_FLAG_PID_CGROUP, 0, err);
-	if (rc == -EBADF || rc == -EINVAL)
-		err_hint(err,
-				"perf needs a directory of cgroup2 (here perhaps below /sys/fs/cgroup/unified) or of "
-				"the v1 controller perf_event");
-	return rc;
-}
-
 static int attach_target(struct perf_source *s, struct sonde_err *err)
 {
 	pid_t pid = s->host->target.pid;
@@ -195,8 +177,17 @@ static int attach_target(struct perf_source *s, struct sonde_err *err)
 		return attach_process(s, err);
 	if (add_root(s->private, pid, pid))
 		return err_sys(err, ENOMEM, "cannot watch processes");
-	if (s->host->target.kind == PROBE_CGROUP)
-		return attach_group(s, err);
+	if (s->host->target.kind == PROBE_CGROUP) {
+		CLEANUP(cleanup_fd) int fd = open(s->host->target.cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0)
+			return err_sys(err, errno, "cannot open the control group '%s'", s->host->target.cgroup);
+		int rc = perf_open_place(s, fd, PERF_FLAG_PID_CGROUP, 0, err);
+		if (rc == -EBADF || rc == -EINVAL)
+			err_hint(err,
+					"perf needs a directory of cgroup2 (here perhaps below /sys/fs/cgroup/unified) "
+					"or of the v1 controller perf_event");
+		return rc;
+	}
 	if (s->host->target.kind == PROBE_MACHINE)
 		return perf_open_place(s, -1, 0, 0, err);
 	tasks_fork(s->host->tasks, pid, pid, getpid(), clock_mono_ns());
@@ -213,17 +204,6 @@ static void enable(struct perf_source *s)
 		if (!p->opened[i].is_sized)
 			ioctl(p->opened[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 	perf_use_size(s);
-}
-
-/* With several events, or an event that does not count time, the stack size is fixed. */
-static void choose_depth(struct perf_source *s)
-{
-	const struct probe_options *o = &s->host->options;
-	if (!UNWIND_IS_HERE || o->stacks != PROBE_STACKS_AUTO || !(s->wants.has_samples || s->wants.has_switches))
-		return;
-	bool is_one = s->wants.has_samples && o->events[0] && !o->events[1];
-	depth_init(&s->private->depth, o->freq_hz, !is_one || !perf_event_find(o->events[0])->is_clock);
-	s->stack_bytes = s->private->depth.bytes[0];
 }
 
 /* "monotonic  50000  0": seconds and nanoseconds by which our time namespace's clock is ahead of the kernel's. */
@@ -253,7 +233,13 @@ int perf_attach(struct perf_source *s, struct sonde_err *err)
 	s->has_kernel = p->has_namespaces = true;
 	s->wants.has_run_times |= s->host->options.has_engine; /* to subtract the engine's time */
 	decode_shift_ns = perf_clock_shift_ns();
-	choose_depth(s);
+	/* With several events, or an event that does not count time, the stack size is fixed. */
+	const struct probe_options *o = &s->host->options;
+	if (UNWIND_IS_HERE && o->stacks == PROBE_STACKS_AUTO && (s->wants.has_samples || s->wants.has_switches)) {
+		bool is_one = s->wants.has_samples && o->events[0] && !o->events[1];
+		depth_init(&s->private->depth, o->freq_hz, !is_one || !perf_event_find(o->events[0])->is_clock);
+		s->stack_bytes = s->private->depth.bytes[0];
+	}
 	p->sample_type = DECODE_BASE;
 	if (s->host->options.stacks != PROBE_STACKS_NONE)
 		p->sample_type |= PERF_SAMPLE_CALLCHAIN;

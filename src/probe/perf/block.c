@@ -111,14 +111,6 @@ static int64_t device_name(struct block *b, uint32_t dev)
 	return id;
 }
 
-static int64_t kind_of(struct block *b, const char *rwbs)
-{
-	const char *word = *rwbs == 'F' ? "flush" : strchr(rwbs, 'D') ? "discard" : NULL;
-	if (!word)
-		word = strchr(rwbs, 'W') ? "write" : strchr(rwbs, 'R') ? "read" : "other";
-	return store_strings_of(&b->host->sink->strings, word);
-}
-
 static struct request **slot_of(struct block *b, uint32_t dev, uint64_t sector)
 {
 	return &b->slots[(sector * 0x9e3779b97f4a7c15ull >> 40 ^ dev) % SLOTS];
@@ -233,7 +225,10 @@ static void on_start(struct block *b, const struct fields *f, const struct perf_
 	q->row.sector = (int64_t)sector;
 	q->row.bytes = get32(raw, bytes, f->count) ? (int64_t)get32(raw, bytes, f->count) * SECTOR
 						   : get32(raw, bytes, f->bytes);
-	q->row.rw = kind_of(b, rwbs);
+	const char *word = *rwbs == 'F' ? "flush" : strchr(rwbs, 'D') ? "discard" : NULL;
+	if (!word)
+		word = strchr(rwbs, 'W') ? "write" : strchr(rwbs, 'R') ? "read" : "other";
+	q->row.rw = store_strings_of(&b->host->sink->strings, word);
 	q->row.flags = store_strings_of(&b->host->sink->strings, rwbs);
 	if (!is_issue) {
 		q->insert_ns = r->ts_ns;

@@ -1,6 +1,7 @@
 /* Finds the entries of .eh_frame and executes their instructions; see cfi.h. */
 #include "probe/perf/cfi.h"
 
+#include "base/vec.h"
 #include "probe/perf/cursor.h"
 
 #include <stdlib.h>
@@ -378,13 +379,8 @@ bool cfi_index(struct cfi *c)
 	for (uint64_t offset = 0, next, start; entry_start(c, offset, &start, &next); offset = next) {
 		if (!start)
 			continue;
-		if (c->entry_count == cap) {
-			cap = cap ? 2 * cap : 1024;
-			struct cfi_entry *more = realloc(c->entries, cap * sizeof(*more));
-			if (!more)
-				break;
-			c->entries = more;
-		}
+		if (!VEC_GROW(c->entries, cap, c->entry_count + 1, VEC_MAX))
+			break;
 		c->entries[c->entry_count++] = (struct cfi_entry){ start, offset };
 	}
 	if (c->entry_count)

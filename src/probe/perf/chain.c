@@ -124,16 +124,6 @@ static int64_t add_chain(struct perf_source *source, const struct space *space, 
 	return add_frames(source, s, frames, count, true);
 }
 
-static int64_t add_kernel_frames(struct perf_source *source, const struct perf_sample *s, int64_t stack)
-{
-	size_t from, to;
-	const struct module *kernel = modules_kernel(&source->modules);
-	find_part(s, (uint64_t)PERF_CONTEXT_KERNEL, &from, &to);
-	for (size_t i = to; i-- > from;)
-		stack = stacks_add(&source->stacks, stack, kernel, s->chain[i] - (i > from));
-	return stack;
-}
-
 int64_t chain_of(struct perf_source *source, const struct perf_sample *s, bool is_kernel, bool *is_cut)
 {
 	struct task *process = tasks_process(source->host->tasks, s->record->pid);
@@ -143,8 +133,13 @@ int64_t chain_of(struct perf_source *source, const struct perf_sample *s, bool i
 		stack = add_user_frames(source, space, s, is_cut);
 	else
 		stack = add_chain(source, space, s);
-	if (is_kernel)
-		stack = add_kernel_frames(source, s, stack);
+	if (is_kernel) {
+		size_t from, to;
+		const struct module *kernel = modules_kernel(&source->modules);
+		find_part(s, (uint64_t)PERF_CONTEXT_KERNEL, &from, &to);
+		for (size_t i = to; i-- > from;)
+			stack = stacks_add(&source->stacks, stack, kernel, s->chain[i] - (i > from));
+	}
 	if (stack == STORE_NULL && s->ip) {
 		struct frame f = is_kernel ? (struct frame){ modules_kernel(&source->modules), s->ip }
 					   : unwind_frame(space, s->ip, false);

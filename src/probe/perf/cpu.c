@@ -128,12 +128,6 @@ static bool can_count(const struct perf_event_name *e)
 	return rc != -ENOENT && rc != -EOPNOTSUPP; /* attach reports other failures */
 }
 
-/* Without kernel cycles, a sample would include the time of preceding system calls: then cpu-clock is better. */
-static const char *usual_event(void)
-{
-	return try_event(perf_event_find("cycles"), true) ? "cpu-clock" : "cycles";
-}
-
 static bool is_of_cycles(const char *name)
 {
 	return !strcmp(name, "cycles") || !strcmp(name, "ref-cycles");
@@ -174,7 +168,10 @@ static int choose_all(struct cpu *c, struct probe_host *host, const char *const 
 
 static int open_cpu(struct probe_host *host, void **state, struct sonde_err *err)
 {
-	const char *const usual[] = { usual_event(), NULL };
+	/*
+	 * Without kernel cycles, a sample would include the time of preceding system calls: then cpu-clock is better.
+	 */
+	const char *const usual[] = { try_event(perf_event_find("cycles"), true) ? "cpu-clock" : "cycles", NULL };
 	struct perf_source *source = perf_source_get(host);
 	struct cpu *c = source ? calloc(1, sizeof(*c)) : NULL;
 	if (!c)

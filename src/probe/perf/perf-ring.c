@@ -151,24 +151,6 @@ static bool take_chain(struct cursor *c, struct perf_sample *s)
 	return true;
 }
 
-static void take_regs(struct cursor *c, struct perf_sample *s)
-{
-	s->has_regs = cursor_u64(c) == PERF_SAMPLE_REGS_ABI_64;
-	s->regs = (const void *)c->at; /* aligned: records are, and all fields before it */
-	if (s->has_regs)
-		cursor_skip(c, 8 * PERF_USER_REGS);
-}
-
-static void take_stack(struct cursor *c, struct perf_sample *s)
-{
-	uint64_t bytes = cursor_u64(c);
-	s->stack = c->at;
-	cursor_skip(c, bytes);
-	uint64_t used = bytes ? cursor_u64(c) : 0;
-	s->stack_bytes = used <= bytes ? (size_t)used : 0;
-	s->stack_room = bytes;
-}
-
 bool decode_sample(const struct perf_record *r, uint64_t sample_type, struct perf_sample *s)
 {
 	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
@@ -181,12 +163,21 @@ bool decode_sample(const struct perf_record *r, uint64_t sample_type, struct per
 		return false;
 	if (sample_type & PERF_SAMPLE_REGS_USER) {
 		/* ABI 0 has no registers; another one has different registers */
-		take_regs(&c, s);
+		s->has_regs = cursor_u64(&c) == PERF_SAMPLE_REGS_ABI_64;
+		s->regs = (const void *)c.at; /* aligned: records are, and all fields before it */
+		if (s->has_regs)
+			cursor_skip(&c, 8 * PERF_USER_REGS);
 		if (!s->has_regs)
 			return !c.is_bad;
 	}
-	if (sample_type & PERF_SAMPLE_STACK_USER)
-		take_stack(&c, s);
+	if (sample_type & PERF_SAMPLE_STACK_USER) {
+		uint64_t bytes = cursor_u64(&c);
+		s->stack = c.at;
+		cursor_skip(&c, bytes);
+		uint64_t used = bytes ? cursor_u64(&c) : 0;
+		s->stack_bytes = used <= bytes ? (size_t)used : 0;
+		s->stack_room = bytes;
+	}
 	return !c.is_bad;
 }
 

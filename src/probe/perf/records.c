@@ -172,15 +172,6 @@ static void take_point(struct perf_source *s, const struct perf_record *r, bool 
 	s->wants.on_point(s->wants.sched, &point);
 }
 
-static void take_wanted(struct perf_source *s, const struct perf_record *r, unsigned i)
-{
-	const struct perf_point *p = s->wants.points[i];
-	size_t bytes;
-	const uint8_t *raw = decode_raw(r, &bytes);
-	if (raw && p->on_point)
-		p->on_point(p->state, p, r, raw, bytes);
-}
-
 static void take_sample(struct perf_source *s, const struct perf_record *r)
 {
 	struct perf_sample sample;
@@ -188,7 +179,11 @@ static void take_sample(struct perf_source *s, const struct perf_record *r)
 	if (!o || (o->role != ROLE_WAKE && o->role != ROLE_POINT && is_engine(s, r)))
 		return;
 	if (o->role == ROLE_POINT) {
-		take_wanted(s, r, o->event);
+		const struct perf_point *p = s->wants.points[o->event];
+		size_t bytes;
+		const uint8_t *raw = decode_raw(r, &bytes);
+		if (raw && p->on_point)
+			p->on_point(p->state, p, r, raw, bytes);
 	} else if (o->role == ROLE_SWITCH || o->role == ROLE_WAKE) {
 		take_point(s, r, o->role == ROLE_WAKE);
 	} else if (o->role == ROLE_SAMPLE && s->wants.on_sample && decode_sample(r, s->private->sample_type, &sample)) {

@@ -81,20 +81,6 @@ static bool should_sample(const struct sched *s, const struct task *k, int64_t n
 			k->side == TASK_PROGRAM;
 }
 
-static void look_at_waits(struct sched *s, int64_t now_ns)
-{
-	const struct tasks *t = s->host->tasks;
-	unsigned looks = 0;
-	for (size_t i = 0; s->source->stack_bytes && i < t->count && looks < LOOKS_MAX; i++) {
-		struct task *k = t->all[i];
-		if (!should_sample(s, k, now_ns))
-			continue;
-		k->off.look = wait_look(s->source, k);
-		k->off.looked_ns = clock_mono_ns();
-		looks++;
-	}
-}
-
 static void on_switch(void *state, const struct perf_record *r)
 {
 	struct sched *s = state;
@@ -197,7 +183,17 @@ static uint64_t pass_sched(void *state, int64_t now_ns)
 {
 	struct sched *s = state;
 	uint64_t taken = perf_source_pass(s->source, now_ns, false);
-	look_at_waits(s, now_ns);
+	/* Stacks of threads that have waited long enough, a few per pass. */
+	const struct tasks *t = s->host->tasks;
+	unsigned looks = 0;
+	for (size_t i = 0; s->source->stack_bytes && i < t->count && looks < LOOKS_MAX; i++) {
+		struct task *k = t->all[i];
+		if (!should_sample(s, k, now_ns))
+			continue;
+		k->off.look = wait_look(s->source, k);
+		k->off.looked_ns = clock_mono_ns();
+		looks++;
+	}
 	count(s);
 	return taken;
 }

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/elf-symbols.h"
 #include "base/fs.h"
+#include "base/vec.h"
 #include "probe/perf/addrspace.h"
 
 #include <elf.h>
@@ -269,20 +270,6 @@ static void name_by_table(struct store_sink *sink, const struct stacks_address *
 	free(text);
 }
 
-static void name_by_sections(struct store_sink *sink, const struct stacks_address *a, size_t count,
-		const struct elf_file *f, const Elf64_Ehdr *e)
-{
-	uint64_t delta = code_delta(f, e);
-	for (unsigned i = 0; i < e->e_shnum; i++) {
-		Elf64_Shdr table, names;
-		if (elf_file_get(f, e->e_shoff + i * sizeof(table), &table, sizeof(table)) &&
-				(table.sh_type == SHT_SYMTAB || table.sh_type == SHT_DYNSYM) &&
-				table.sh_link < e->e_shnum &&
-				elf_file_get(f, e->e_shoff + table.sh_link * sizeof(names), &names, sizeof(names)))
-			name_by_table(sink, a, count, f, &table, &names, delta);
-	}
-}
-
 /* A file that only its process can open by path. Symbols have addresses, frames file offsets. */
 static void name_foreign(struct store_sink *sink, const struct stacks_address *a, size_t count)
 {
@@ -292,8 +279,18 @@ static void name_foreign(struct store_sink *sink, const struct stacks_address *a
 		return;
 	if (elf_file_get(&f, 0, &e, sizeof(e)) && !memcmp(e.e_ident, ELFMAG, SELFMAG) &&
 			e.e_ident[EI_CLASS] == ELFCLASS64 && e.e_phentsize == sizeof(Elf64_Phdr) &&
-			e.e_shentsize == sizeof(Elf64_Shdr))
-		name_by_sections(sink, a, count, &f, &e);
+			e.e_shentsize == sizeof(Elf64_Shdr)) {
+		uint64_t delta = code_delta(&f, &e);
+		for (unsigned i = 0; i < e.e_shnum; i++) {
+			Elf64_Shdr table, names;
+			if (elf_file_get(&f, e.e_shoff + i * sizeof(table), &table, sizeof(table)) &&
+					(table.sh_type == SHT_SYMTAB || table.sh_type == SHT_DYNSYM) &&
+					table.sh_link < e.e_shnum &&
+					elf_file_get(&f, e.e_shoff + table.sh_link * sizeof(names), &names,
+							sizeof(names)))
+				name_by_table(sink, a, count, &f, &table, &names, delta);
+		}
+	}
 	elf_file_close(&f);
 }
 
@@ -337,14 +334,8 @@ void stacks_release(struct stacks *s)
 
 static void remember(struct stacks *s, const struct module *module, uint64_t address)
 {
-	if (s->unnamed_count == s->unnamed_cap) {
-		size_t cap = s->unnamed_cap ? 2 * s->unnamed_cap : 256;
-		struct stacks_address *more = realloc(s->unnamed, cap * sizeof(*more));
-		if (!more)
-			return;
-		s->unnamed = more;
-		s->unnamed_cap = cap;
-	}
+	if (!VEC_GROW(s->unnamed, s->unnamed_cap, s->unnamed_count + 1, STACKS_MAX))
+		return;
 	s->unnamed[s->unnamed_count++] = (struct stacks_address){ module, address };
 }
 

@@ -153,17 +153,6 @@ static struct counter *counter_of(const struct processes *p, struct process *one
 	return &one->counters[s - p->rows[0].first];
 }
 
-/* A process that starts during the run counts from zero, an older one from its first reading. */
-static void name_counters(const struct processes *p, struct counters *c, struct process *one, bool is_new)
-{
-	for (const struct series_row *s = p->rows[0].first; s < series_rows + series_count; s++) {
-		char name[64];
-		snprintf(name, sizeof(name), "%s.%s", series_files[s->file].prefix, s->name);
-		counter_init(c, counter_of(p, one, s), name, s->unit, s->is_total, one->pid);
-		counter_of(p, one, s)->has_base = is_new;
-	}
-}
-
 static void add(struct processes *p, struct counters *c, const struct task *k)
 {
 	uint64_t *at = map_put_int(&p->known, (uint64_t)(uint32_t)k->pid, NULL);
@@ -175,7 +164,14 @@ static void add(struct processes *p, struct counters *c, const struct task *k)
 								: -1;
 	if (one.fds[SERIES_FILE_PROCESS_STAT - FIRST_FILE] < 0)
 		return; /* already exited: its exact CPU time comes with the exit record */
-	name_counters(p, c, &one, k->start_ns != STORE_NULL && !k->before_ns);
+	/* A process that starts during the run counts from zero, an older one from its first reading. */
+	bool is_new = k->start_ns != STORE_NULL && !k->before_ns;
+	for (const struct series_row *s = p->rows[0].first; s < series_rows + series_count; s++) {
+		char name[64];
+		snprintf(name, sizeof(name), "%s.%s", series_files[s->file].prefix, s->name);
+		counter_init(c, counter_of(p, &one, s), name, s->unit, s->is_total, one.pid);
+		counter_of(p, &one, s)->has_base = is_new;
+	}
 	if (k->start_ns != STORE_NULL && k->before_ns) { /* until then it was part of the container engine */
 		one.counters[0].has_base = true;
 		one.counters[0].base = (double)k->before_ns;
@@ -238,26 +234,6 @@ static void follow_children(struct tasks *tasks, struct buf *room, int64_t now_n
 	}
 }
 
-static void find_new(struct processes *p, const struct tasks *tasks, struct counters *c)
-{
-	if (p->version == tasks->version)
-		return;
-	p->version = tasks->version;
-	for (size_t i = 0; i < tasks->count; i++)
-		if (tasks->all[i]->pid == tasks->all[i]->tid && tasks->all[i]->end_ns == STORE_NULL &&
-				tasks->all[i]->side == TASK_PROGRAM)
-			add(p, c, tasks->all[i]);
-}
-
-/* The exact CPU time. */
-static void read_clock(struct process *one, struct counters *c)
-{
-	struct timespec t;
-	clockid_t clock = (clockid_t)(~(unsigned)one->pid << 3 | 2); /* same encoding as clock_getcpuclockid */
-	if (!clock_gettime(clock, &t))
-		counter_set(c, &one->counters[0], (double)t.tv_sec * 1e9 + (double)t.tv_nsec);
-}
-
 /* Reads the rows of a file from its text; false if the process has exited. */
 static bool read_rows(const struct processes *p, struct process *one, struct counters *c, size_t file, const char *text)
 {
@@ -291,28 +267,36 @@ static bool read_one(const struct processes *p, struct process *one, struct coun
 			return false;
 		}
 	}
-	read_clock(one, c);
+	/* The exact CPU time. */
+	struct timespec t;
+	clockid_t clock = (clockid_t)(~(unsigned)one->pid << 3 | 2); /* same encoding as clock_getcpuclockid */
+	if (!clock_gettime(clock, &t))
+		counter_set(c, &one->counters[0], (double)t.tv_sec * 1e9 + (double)t.tv_nsec);
 	return true;
-}
-
-static void note_end(struct tasks *tasks, int32_t pid, int64_t now_ns)
-{
-	struct task *k = tasks_find(tasks, pid);
-	if (k && !tasks->is_fed && k->end_ns == STORE_NULL)
-		tasks_exit(tasks, pid, pid, now_ns);
 }
 
 static void processes_read(struct processes *p, struct tasks *tasks, struct counters *c, struct buf *room)
 {
 	if (!tasks->is_fed)
 		follow_children(tasks, room, c->now_ns);
-	find_new(p, tasks, c);
+	/* Processes have started or exited since the last reading. */
+	if (p->version != tasks->version) {
+		p->version = tasks->version;
+		for (size_t i = 0; i < tasks->count; i++)
+			if (tasks->all[i]->pid == tasks->all[i]->tid && tasks->all[i]->end_ns == STORE_NULL &&
+					tasks->all[i]->side == TASK_PROGRAM)
+				add(p, c, tasks->all[i]);
+	}
 	size_t turns = p->count < READ_AT_ONCE ? p->count : READ_AT_ONCE;
 	for (size_t i = 0; i < turns && p->count; i++) {
 		p->turn = (p->turn + 1) % p->count;
 		if (read_one(p, &p->all[p->turn], c, room))
 			continue;
-		note_end(tasks, p->all[p->turn].pid, c->now_ns);
+		/* Without exit records, this is how its end is known. */
+		int32_t pid = p->all[p->turn].pid;
+		struct task *k = tasks_find(tasks, pid);
+		if (k && !tasks->is_fed && k->end_ns == STORE_NULL)
+			tasks_exit(tasks, pid, pid, c->now_ns);
 		drop(p, c, p->turn);
 	}
 }
@@ -382,17 +366,6 @@ static void open_groups(struct system *s, pid_t pid)
 			t->kind == PROBE_CGROUP ? t->cgroup : NULL);
 }
 
-/* The first process of the container executes the program: its cgroups are known now, and its counts start. */
-static void meet_container(struct system *s, int64_t now_ns)
-{
-	int32_t pid = s->host->tasks->container;
-	if (!pid || s->has_container)
-		return;
-	s->has_container = true;
-	open_groups(s, pid);
-	s->due_ns = now_ns;
-}
-
 static int attach_system(void *state, struct sonde_err *err)
 {
 	struct system *s = state;
@@ -430,7 +403,13 @@ static uint64_t pass_system(void *state, int64_t now_ns)
 	struct system *s = state;
 	if (s->host->perf)
 		perf_source_pass(s->host->perf, now_ns, false);
-	meet_container(s, now_ns);
+	/* The first process of the container executes the program: its cgroups are known now, and its counts start. */
+	int32_t pid = s->host->tasks->container;
+	if (pid && !s->has_container) {
+		s->has_container = true;
+		open_groups(s, pid);
+		s->due_ns = now_ns;
+	}
 	if (now_ns < s->due_ns)
 		return 0;
 	s->due_ns += s->interval_ns;

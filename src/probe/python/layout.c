@@ -106,18 +106,6 @@ static void take_symbol(struct python_image *image, const Elf64_Sym *sym, const 
 			memcpy((char *)image + wanted[i].at, &sym->st_value, sizeof(uint64_t));
 }
 
-static void read_symbols(struct python_image *image, const struct elf_file *f, const Elf64_Shdr *table,
-		const Elf64_Shdr *names)
-{
-	Elf64_Sym *syms = get_section(f, table);
-	char *text = get_section(f, names);
-	for (size_t i = 0; syms && text && i < table->sh_size / sizeof(*syms); i++)
-		if (syms[i].st_shndx != SHN_UNDEF && syms[i].st_name < names->sh_size)
-			take_symbol(image, &syms[i], text + syms[i].st_name);
-	free(syms);
-	free(text);
-}
-
 /* Reads symbols only of files with a matching name, or with the section that interpreters have. */
 static bool is_likely(const struct module *m, const struct elf_file *f, const Elf64_Shdr *s, const Elf64_Ehdr *e)
 {
@@ -154,8 +142,15 @@ static bool read_image(struct module *m, const struct elf_file *f, struct python
 	Elf64_Shdr *s = calloc(SECTIONS_MAX, sizeof(*s));
 	if (s && read_head(f, &e, s, image) && is_likely(m, f, s, &e))
 		for (unsigned i = 0; i < e.e_shnum && !image->runtime; i++)
-			if ((s[i].sh_type == SHT_DYNSYM || s[i].sh_type == SHT_SYMTAB) && s[i].sh_link < e.e_shnum)
-				read_symbols(image, f, &s[i], &s[s[i].sh_link]);
+			if ((s[i].sh_type == SHT_DYNSYM || s[i].sh_type == SHT_SYMTAB) && s[i].sh_link < e.e_shnum) {
+				Elf64_Sym *syms = get_section(f, &s[i]);
+				char *text = get_section(f, &s[s[i].sh_link]);
+				for (size_t k = 0; syms && text && k < s[i].sh_size / sizeof(*syms); k++)
+					if (syms[k].st_shndx != SHN_UNDEF && syms[k].st_name < s[s[i].sh_link].sh_size)
+						take_symbol(image, &syms[k], text + syms[k].st_name);
+				free(syms);
+				free(text);
+			}
 	free(s);
 	image->eval_start -= image->code_delta;
 	image->eval_end -= image->code_delta;

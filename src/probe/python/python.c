@@ -217,15 +217,6 @@ static struct python_process *look_at(struct python *y, pid_t pid)
 	return p;
 }
 
-static void note_busy(struct python *y, int32_t tid, int64_t ts_ns)
-{
-	struct busy *oldest = y->busy;
-	for (size_t i = 0; i < BUSY_MAX && oldest->tid != tid; i++)
-		if (y->busy[i].tid == tid || y->busy[i].ts_ns < oldest->ts_ns)
-			oldest = &y->busy[i];
-	*oldest = (struct busy){ tid, ts_ns };
-}
-
 static void on_look_switch(void *state, const struct perf_record *r)
 {
 	struct python *y = state;
@@ -253,7 +244,12 @@ static void on_look(void *state, const struct perf_record *r)
 	int64_t now_ns = clock_mono_ns();
 	if (!p)
 		return;
-	note_busy(y, r->tid, r->ts_ns);
+	/* Replaces its last time, or that of the thread that was seen longest ago. */
+	struct busy *oldest = y->busy;
+	for (size_t i = 0; i < BUSY_MAX && oldest->tid != r->tid; i++)
+		if (y->busy[i].tid == r->tid || y->busy[i].ts_ns < oldest->ts_ns)
+			oldest = &y->busy[i];
+	*oldest = (struct busy){ r->tid, r->ts_ns };
 	int64_t lag_ns = lag_of(y, r, now_ns);
 	if (lag_ns > LATE_NS || y->next - y->first == WAITING_MAX) {
 		y->late++;

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/vec.h"
 #include "probe/tasks.h"
 
 #include <errno.h>
@@ -27,17 +28,6 @@
 void python_functions_release(struct python_functions *f)
 {
 	map_release(&f->numbers);
-}
-
-static void python_codes_release(struct python_codes *c)
-{
-	for (size_t i = 0; i < c->by_address.count; i++) {
-		struct python_code *code = (struct python_code *)(uintptr_t)map_value(&c->by_address, i);
-		if (code)
-			free(code->table);
-		free(code);
-	}
-	map_release(&c->by_address);
 }
 
 static void add_utf8(struct buf *out, uint32_t c)
@@ -112,16 +102,6 @@ static bool find_function(struct python_functions *f, struct python_code *code, 
 	return true;
 }
 
-static void get_table(struct python_code *code, const struct python_layout *l, struct memory *memory)
-{
-	uint64_t count;
-	if (!memory_get(memory, code->linetable + l->bytes_count, &count, sizeof(count)) || count > TABLE_BYTES_MAX)
-		return;
-	code->table = malloc((size_t)count + 1);
-	if (code->table && memory_get_fresh(memory, code->linetable + l->bytes_data, code->table, (size_t)count))
-		code->table_bytes = (size_t)count;
-}
-
 static bool fill(struct python_codes *c, struct python_code *code, const struct python_layout *l, struct memory *memory)
 {
 	CLEANUP(buf_release) struct buf file = BUF_INIT;
@@ -133,7 +113,14 @@ static bool fill(struct python_codes *c, struct python_code *code, const struct 
 	code->last_instruction = UINT64_MAX;
 	if (!get_text(l, code->filename, memory, &file) || !get_text(l, code->qualname, memory, &name))
 		return false;
-	get_table(code, l, memory);
+	/* The line table: without it the function still has a name. */
+	uint64_t count;
+	if (memory_get(memory, code->linetable + l->bytes_count, &count, sizeof(count)) && count <= TABLE_BYTES_MAX) {
+		code->table = malloc((size_t)count + 1);
+		if (code->table &&
+				memory_get_fresh(memory, code->linetable + l->bytes_data, code->table, (size_t)count))
+			code->table_bytes = (size_t)count;
+	}
 	return find_function(c->functions, code, &file, &name);
 }
 
@@ -186,22 +173,16 @@ static uint8_t next_byte(struct table *t)
 	return t->at < t->end ? *t->at++ : 0;
 }
 
-/* Six bits per byte, lowest first; bit 6: more bytes follow. */
-static uint32_t next_number(struct table *t)
+static int32_t next_signed(struct table *t)
 {
-	uint32_t value = 0;
+	/* Six bits per byte, lowest first; bit 6: more bytes follow. */
+	uint32_t v = 0;
 	for (unsigned shift = 0; shift < 30; shift += 6) {
 		uint8_t b = next_byte(t);
-		value |= (uint32_t)(b & 63) << shift;
+		v |= (uint32_t)(b & 63) << shift;
 		if (!(b & 64))
 			break;
 	}
-	return value;
-}
-
-static int32_t next_signed(struct table *t)
-{
-	uint32_t v = next_number(t);
 	return v & 1 ? -(int32_t)(v >> 1) : (int32_t)(v >> 1);
 }
 
@@ -262,7 +243,13 @@ static void forget(struct python_process *p)
 	for (size_t i = 0; i < p->threads.count; i++)
 		free((void *)(uintptr_t)map_value(&p->threads, i));
 	map_release(&p->threads);
-	python_codes_release(&p->codes);
+	for (size_t i = 0; i < p->codes.by_address.count; i++) {
+		struct python_code *code = (struct python_code *)(uintptr_t)map_value(&p->codes.by_address, i);
+		if (code)
+			free(code->table);
+		free(code);
+	}
+	map_release(&p->codes.by_address);
 }
 
 void python_process_free(struct python_process *p)
@@ -376,14 +363,8 @@ static uint64_t state_of(struct python_process *p, int32_t tid, struct memory *m
 
 static struct python_frame *add_frame(struct python_stack *s)
 {
-	if (s->count == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 64;
-		struct python_frame *more = realloc(s->frames, cap * sizeof(*more));
-		if (!more)
-			return NULL;
-		s->frames = more;
-		s->cap = cap;
-	}
+	if (!VEC_GROW(s->frames, s->cap, s->count + 1, PYTHON_FRAMES_MAX))
+		return NULL;
 	return &s->frames[s->count++];
 }
 

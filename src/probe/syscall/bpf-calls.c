@@ -81,21 +81,6 @@ static uint64_t spec_of(const struct syscall_row *row)
 	return spec;
 }
 
-static int fill_rows(const struct kernel_calls *k)
-{
-	for (uint32_t i = 0; i < SYSCALLS_MAX; i++) {
-		if (!syscall_rows[i].name)
-			continue;
-		uint64_t spec = spec_of(&syscall_rows[i]);
-		if (syscall_rows[i].effect == SYSCALL_PAIRS)
-			spec |= (uint64_t)arg_regs[i == SYS_socketpair ? 3 : 0] * 8 << 16;
-		int rc = put(k->rows, &i, &spec);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int map_ring(struct kernel_calls *k)
 {
 	void *at = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, k->ring, 0);
@@ -121,7 +106,17 @@ static int make_maps(struct kernel_calls *k)
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (all[i] < 0)
 			return all[i];
-	return fill_rows(k);
+	for (uint32_t i = 0; i < SYSCALLS_MAX; i++) {
+		if (!syscall_rows[i].name)
+			continue;
+		uint64_t spec = spec_of(&syscall_rows[i]);
+		if (syscall_rows[i].effect == SYSCALL_PAIRS)
+			spec |= (uint64_t)arg_regs[i == SYS_socketpair ? 3 : 0] * 8 << 16;
+		int rc = put(k->rows, &i, &spec);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 static int start(struct kernel_calls *k, int i, const char *point,

@@ -115,20 +115,6 @@ static void deferred_names_end(struct deferred_names *n, int32_t pid, int32_t ti
 	n->is_crowded &= n->closing_count > 0;
 }
 
-/* A call that may close some */
-static void deferred_names_begin(struct deferred_names *n, const struct deferred_point *p)
-{
-	struct deferred_closing c;
-	deferred_names_end(n, 0, p->tid, p->ts_ns);
-	if (!closing_of(p, &c))
-		return;
-	drop(n, &c);
-	if (n->closing_count < DEFERRED_CLOSINGS)
-		n->closings[n->closing_count++] = c;
-	else
-		n->is_crowded = true;
-}
-
 /* Is it being closed, or was it closed after the call that created it started, and so perhaps after it was created? */
 static bool is_taken(const struct deferred_names *n, const struct syscall_event *e)
 {
@@ -141,16 +127,6 @@ static bool is_taken(const struct deferred_names *n, const struct syscall_event 
 	return is ||
 			(n->ended_count > DEFERRED_CLOSINGS &&
 					n->ended[n->ended_count % DEFERRED_CLOSINGS].end_ns >= e->ts_ns);
-}
-
-/* Requests the name of the descriptor that the call at position `at`, which started then, created. */
-static void deferred_names_want(struct deferred_names *n, size_t at, const struct syscall_event *e, bool is_path)
-{
-	if (n->count < DEFERRED_NAMES && !is_taken(n, e))
-		n->looks[n->count++] = (struct deferred_name){ .at = at,
-			.pid = e->pid,
-			.fd = (int)e->ret,
-			.is_path = is_path };
 }
 
 static bool can_be_sought(const struct stat *st)
@@ -310,7 +286,16 @@ void deferred_begin(struct late *l, const struct deferred_point *p)
 	if (!(flags_of(l, p->pid) & IS_WANTED))
 		return;
 	take_time(l, p->ts_ns);
-	deferred_names_begin(&l->names, p);
+	/* It may close descriptors whose names are still to be read. */
+	struct deferred_closing c;
+	deferred_names_end(&l->names, 0, p->tid, p->ts_ns);
+	if (closing_of(p, &c)) {
+		drop(&l->names, &c);
+		if (l->names.closing_count < DEFERRED_CLOSINGS)
+			l->names.closings[l->names.closing_count++] = c;
+		else
+			l->names.is_crowded = true;
+	}
 	if (deferred_makes_opaque(p))
 		make_opaque(l, p->pid, p->ts_ns);
 	struct deferred_point **in = inside_of(l, p->tid, true);
@@ -360,8 +345,15 @@ void deferred_end(struct late *l, const struct deferred_point *p)
 	bool is_untraced = l->is_untraced || flags_of(l, p->pid) & IS_OPAQUE;
 	if (l->is_untraced)
 		forget(l, 0, p->ts_ns);
-	if (!is_untraced && p->ret >= 0 && (row->effect == SYSCALL_OPENS || row->effect == SYSCALL_MAKES))
-		deferred_names_want(&l->names, l->out.len, &e, row->effect == SYSCALL_OPENS);
+	if (!is_untraced && p->ret >= 0 && (row->effect == SYSCALL_OPENS || row->effect == SYSCALL_MAKES)) {
+		/* The name of its new descriptor is read later, unless another call is closing it. */
+		bool is_path = row->effect == SYSCALL_OPENS;
+		if (l->names.count < DEFERRED_NAMES && !is_taken(&l->names, &e))
+			l->names.looks[l->names.count++] = (struct deferred_name){ .at = l->out.len,
+				.pid = e.pid,
+				.fd = (int)e.ret,
+				.is_path = is_path };
+	}
 	buf_add(&l->out, &e, sizeof(e));
 }
 

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/vec.h"
 #include "probe/perf/cursor.h"
 #include "probe/perf/perf-private.h"
 #include "probe/perf/perf-ring.h"
@@ -43,19 +44,6 @@ static bool is_of_interest(int64_t number)
 	return number < SYSCALLS_MAX && (syscall_rows[number].name || deferred_names_take(number));
 }
 
-/* "(id>=0&&id<=9)||(id>=16&&id<=20)" */
-static void make_filter(struct buf *out)
-{
-	for (int64_t first = 0, last; first < SYSCALLS_MAX; first = last + 1) {
-		last = first;
-		if (!is_of_interest(first))
-			continue;
-		while (is_of_interest(last + 1))
-			last++;
-		buf_addf(out, "%s(id>=%d&&id<=%d)", out->len ? "||" : "", (int)first, (int)last);
-	}
-}
-
 static int find_points(struct opening *o, struct sonde_err *err)
 {
 	struct point_calls *c = o->calls;
@@ -77,14 +65,8 @@ static int find_points(struct opening *o, struct sonde_err *err)
 
 static int keep(struct point_calls *c, int fd)
 {
-	if (c->fd_count == c->fd_cap) {
-		size_t cap = c->fd_cap ? 2 * c->fd_cap : 16;
-		int *more = realloc(c->fds, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		c->fds = more;
-		c->fd_cap = cap;
-	}
+	if (!VEC_GROW(c->fds, c->fd_cap, c->fd_count + 1, VEC_MAX))
+		return -ENOMEM;
 	c->fds[c->fd_count++] = fd;
 	return 0;
 }
@@ -230,7 +212,15 @@ int point_calls_open(struct point_calls *c, const struct probe_target *t, struct
 		return rc;
 	}
 	decode_shift_ns = perf_clock_shift_ns();
-	make_filter(&o.filter);
+	/* The filter of call numbers: "(id>=0&&id<=9)||(id>=16&&id<=20)". */
+	for (int64_t first = 0, last; first < SYSCALLS_MAX; first = last + 1) {
+		last = first;
+		if (!is_of_interest(first))
+			continue;
+		while (is_of_interest(last + 1))
+			last++;
+		buf_addf(&o.filter, "%s(id>=%d&&id<=%d)", o.filter.len ? "||" : "", (int)first, (int)last);
+	}
 	rc = make_rings(&o);
 	if (!rc)
 		rc = o.is_command ? open_thread(&o, t->pid) : open_process(&o, t->pid);
@@ -385,17 +375,6 @@ static void see_ahead(struct point_calls *c, struct ring *ring)
 	}
 }
 
-static void read_names(struct point_calls *c)
-{
-	if (!deferred_names_read(&c->late.names))
-		return;
-	look(c);
-	for (size_t i = 0; i < c->ring_count; i++)
-		see_ahead(c, c->rings[i]);
-	if (count_lost(c) != c->lost)
-		deferred_names_forget(&c->late.names, 0);
-}
-
 static void peek(struct point_calls *c, size_t i)
 {
 	bool is_bad = false;
@@ -412,19 +391,6 @@ static size_t earliest(const struct point_calls *c)
 	return first;
 }
 
-static void take_next(struct point_calls *c, size_t i)
-{
-	struct ring *ring = c->rings[i];
-	struct perf_record r;
-	bool is_bad = false;
-	const struct perf_event_header *h = ring_peek(ring, &is_bad);
-	if (h && decode_record(h, &r))
-		take(c, &r);
-	if (h)
-		ring_next(ring, h);
-	peek(c, i);
-}
-
 size_t point_calls_take(struct point_calls *c, const char *events, size_t bytes)
 {
 	size_t at = 0;
@@ -438,13 +404,27 @@ size_t point_calls_take(struct point_calls *c, const char *events, size_t bytes)
 			deferred_watched(&c->late, e);
 			at += e->bytes;
 		} else if (c->next_ns[i] <= c->until_ns) {
-			take_next(c, i);
+			struct ring *ring = c->rings[i];
+			struct perf_record r;
+			bool is_bad = false;
+			const struct perf_event_header *h = ring_peek(ring, &is_bad);
+			if (h && decode_record(h, &r))
+				take(c, &r);
+			if (h)
+				ring_next(ring, h);
+			peek(c, i);
 		} else {
 			break;
 		}
 	}
 	for (size_t i = 0; i < c->ring_count; i++)
 		ring_give_back(c->rings[i]);
-	read_names(c);
+	if (deferred_names_read(&c->late.names)) {
+		look(c);
+		for (size_t i = 0; i < c->ring_count; i++)
+			see_ahead(c, c->rings[i]);
+		if (count_lost(c) != c->lost)
+			deferred_names_forget(&c->late.names, 0);
+	}
 	return at;
 }

@@ -228,20 +228,6 @@ static void tell_descriptors(struct watch *w, struct tracee *k, int64_t ts_ns)
 		closedir(dir);
 }
 
-static void take_arguments(struct tracee *k)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char path[48];
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)k->pid);
-	if (fs_read_file(AT_FDCWD, path, (size_t)1 << 22, &text, NULL) || !k->texts.at[0])
-		return;
-	char *room = k->texts.at[2] ? k->texts.at[2] : (k->texts.at[2] = malloc(SYSCALL_TEXT_MAX));
-	k->texts.bytes[2] = !room ? 0 : text.len < ARGUMENTS_MAX ? text.len : ARGUMENTS_MAX;
-	if (room)
-		memcpy(room, text.data, k->texts.bytes[2]);
-	k->texts.has[2] = room != NULL;
-}
-
 /* A process that the tracer does not record. */
 void tell_begin(struct watch *w, struct tracee *k, bool has_ring)
 {
@@ -254,7 +240,17 @@ void tell_begin(struct watch *w, struct tracee *k, bool has_ring)
 	texts_forget(&k->texts);
 	texts_link(&k->texts, 0, k->pid, "exe", -1);
 	texts_link(&k->texts, 1, k->pid, "cwd", -1);
-	take_arguments(k);
+	/* The arguments, from the memory that the exec has just set up. */
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char path[48];
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)k->pid);
+	if (!fs_read_file(AT_FDCWD, path, (size_t)1 << 22, &text, NULL) && k->texts.at[0]) {
+		char *room = k->texts.at[2] ? k->texts.at[2] : (k->texts.at[2] = malloc(SYSCALL_TEXT_MAX));
+		k->texts.bytes[2] = !room ? 0 : text.len < ARGUMENTS_MAX ? text.len : ARGUMENTS_MAX;
+		if (room)
+			memcpy(room, text.data, k->texts.bytes[2]);
+		k->texts.has[2] = room != NULL;
+	}
 	tell(w, &e, &k->texts);
 	tell_descriptors(w, k, e.ts_ns);
 	texts_forget(&k->texts);

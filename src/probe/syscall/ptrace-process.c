@@ -174,35 +174,21 @@ static bool on_entry(struct watch *w, struct tracee *k, const struct __ptrace_sy
 	return true;
 }
 
-static void on_return(struct watch *w, struct tracee *k, const struct __ptrace_syscall_info *info)
-{
-	int64_t ret = info->exit.rval, now_ns = k->row ? clock_mono_ns() : 0;
-	if (!k->is_inside)
-		return;
-	k->is_inside = false;
-	if (k->row && !k->is_muted)
-		tell_call(w, k, ret, now_ns);
-}
-
 static void on_call(struct watch *w, struct tracee *k)
 {
 	struct __ptrace_syscall_info info;
 	long n = ptrace(PTRACE_GET_SYSCALL_INFO, k->tid, sizeof(info), &info);
 	if (n > 0 && info.op == PTRACE_SYSCALL_INFO_ENTRY && !on_entry(w, k, &info))
 		return;
-	if (n > 0 && info.op == PTRACE_SYSCALL_INFO_EXIT)
-		on_return(w, k, &info);
+	if (n > 0 && info.op == PTRACE_SYSCALL_INFO_EXIT) {
+		int64_t ret = info.exit.rval, now_ns = k->row ? clock_mono_ns() : 0;
+		if (k->is_inside) {
+			k->is_inside = false;
+			if (k->row && !k->is_muted)
+				tell_call(w, k, ret, now_ns);
+		}
+	}
 	resume(k, 0);
-}
-
-/* Threads usually share descriptors and processes do not. If it is otherwise, the files of descriptors are unknown. */
-static void compare_files(struct watch *w, const struct tracee *parent, const struct tracee *k)
-{
-	long differs = parent->is_seen ? syscall(SYS_kcmp, parent->tid, k->tid, KCMP_FILES, 0, 0) : -1;
-	if (differs < 0 || !differs == (parent->pid == k->pid))
-		return;
-	tell_of(w, SYSCALL_FORGET, parent->pid);
-	tell_of(w, SYSCALL_FORGET, k->pid);
 }
 
 static void on_fork(struct watch *w, struct tracee *parent)
@@ -227,7 +213,15 @@ static void on_fork(struct watch *w, struct tracee *parent)
 				.ts_ns = clock_mono_ns() };
 			tell(w, &e, NULL);
 		}
-		compare_files(w, parent, k);
+		/*
+		 * Threads usually share descriptors and processes do not. If it is otherwise, the files of descriptors
+		 * are unknown.
+		 */
+		long differs = parent->is_seen ? syscall(SYS_kcmp, parent->tid, k->tid, KCMP_FILES, 0, 0) : -1;
+		if (differs >= 0 && !differs != (parent->pid == k->pid)) {
+			tell_of(w, SYSCALL_FORGET, parent->pid);
+			tell_of(w, SYSCALL_FORGET, k->pid);
+		}
 		want(w, k, parent->is_seen);
 		if (was_waiting)
 			resume(k, 0);

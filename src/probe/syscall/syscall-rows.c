@@ -166,16 +166,6 @@ static int64_t take_effect(struct call *c)
 	}
 }
 
-static void take_offset(struct call *c)
-{
-	struct files *f = &c->process->files;
-	bool is_copy = c->row->effect == SYSCALL_COPIES;
-	if (c->row->effect == SYSCALL_MOVES || (is_copy && !c->event->args[c->event->number == SYS_sendfile ? 2 : 1]))
-		c->io.offset = files_advance(f, c->fd, c->event->tid, c->io.ret);
-	if (c->row->effect == SYSCALL_SEEKS)
-		files_seek(f, c->fd, c->event->tid, c->io.ret);
-}
-
 /* A pair's second descriptor is stored as an argument: after those of a socketpair, before those of a pipe. */
 static void take_pair(struct call *c)
 {
@@ -255,7 +245,12 @@ static void emit_call(struct syscall_rows *r, const struct syscall_event *e, int
 	c.io.ts_ns = ts_ns;
 	c.io.dur_ns = e->end_ns - ts_ns;
 	c.is_left_out = call_is_unwanted(&c, &r->host->options); /* before a close removes the file */
-	take_offset(&c);
+	struct files *f = &c.process->files;
+	bool is_copy = c.row->effect == SYSCALL_COPIES;
+	if (c.row->effect == SYSCALL_MOVES || (is_copy && !c.event->args[c.event->number == SYS_sendfile ? 2 : 1]))
+		c.io.offset = files_advance(f, c.fd, c.event->tid, c.io.ret);
+	if (c.row->effect == SYSCALL_SEEKS)
+		files_seek(f, c.fd, c.event->tid, c.io.ret);
 	int64_t file = take_effect(&c);
 	take_paths(&c, c.row->effect == SYSCALL_UNMAPS ? c.io.file : file);
 	take_pair(&c);

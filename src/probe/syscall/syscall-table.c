@@ -57,16 +57,6 @@ static const struct syscall_row *fcntl_row(int command)
 	}
 }
 
-static const struct syscall_row *stat_row(const uint64_t args[6], bool has_empty_path)
-{
-	if (has_empty_path && args[3] & AT_EMPTY_PATH)
-		return &as_fstat;
-	if ((int)args[0] == AT_FDCWD && !args[3])
-		return &as_stat;
-	if ((int)args[0] == AT_FDCWD && args[3] == AT_SYMLINK_NOFOLLOW)
-		return &as_lstat;
-	return &syscall_rows[SYS_newfstatat];
-}
 #endif
 
 const struct syscall_row *syscall_row_of(int64_t number, const uint64_t args[6], bool has_empty_path)
@@ -76,8 +66,15 @@ const struct syscall_row *syscall_row_of(int64_t number, const uint64_t args[6],
 #ifdef __x86_64__
 	if (number == SYS_openat && (int)args[0] == AT_FDCWD)
 		return &as_open;
-	if (number == SYS_newfstatat)
-		return stat_row(args, has_empty_path);
+	if (number == SYS_newfstatat) {
+		if (has_empty_path && args[3] & AT_EMPTY_PATH)
+			return &as_fstat;
+		if ((int)args[0] == AT_FDCWD && !args[3])
+			return &as_stat;
+		if ((int)args[0] == AT_FDCWD && args[3] == AT_SYMLINK_NOFOLLOW)
+			return &as_lstat;
+		return &syscall_rows[SYS_newfstatat];
+	}
 	if (number == SYS_fcntl)
 		return fcntl_row((int)args[1]);
 	if (number == SYS_utimensat && !args[1])

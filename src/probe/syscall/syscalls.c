@@ -102,19 +102,6 @@ static const struct {
 } ways[] = { { "bpf", start_bpf }, { "perf", start_points }, { "ptrace", start_stops } };
 #define WAYS (sizeof(ways) / sizeof(*ways))
 
-static int choose_way(struct syscalls *s, struct sonde_err *err)
-{
-	const char *wanted = s->host->options.calls_by;
-	int rc = -ENOTSUP;
-	for (size_t i = 0; rc && i < WAYS; i++) {
-		if (wanted && strcmp(wanted, ways[i].name) != 0)
-			continue;
-		rc = ways[i].start(s, err);
-		s->by = ways[i].name;
-	}
-	return rc;
-}
-
 static int attach_syscalls(void *state, struct sonde_err *err)
 {
 	struct syscalls *s = state;
@@ -124,7 +111,15 @@ static int attach_syscalls(void *state, struct sonde_err *err)
 				"system calls are seen of a command or a process, not of a machine or control group");
 		return -ENOTSUP;
 	}
-	int rc = choose_way(s, err);
+	/* The first way that starts, or only the one that was asked for. */
+	const char *wanted = s->host->options.calls_by;
+	int rc = -ENOTSUP;
+	for (size_t i = 0; rc && i < WAYS; i++) {
+		if (wanted && strcmp(wanted, ways[i].name) != 0)
+			continue;
+		rc = ways[i].start(s, err);
+		s->by = ways[i].name;
+	}
 	if (rc)
 		return rc;
 	struct watcher_options o = { .seen = s->kernel.seen,
