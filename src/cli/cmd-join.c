@@ -7,7 +7,7 @@
 #include "base/fs.h"
 #include "cli/cli.h"
 #include "exchange/join.h"
-#include "record/writers.h"
+#include "record/ringdir.h"
 #include "store/run-dir.h"
 #include "store/run-parts.h"
 

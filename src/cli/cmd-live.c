@@ -10,7 +10,7 @@
 #include "live/apps.h"
 #include "live/control/controller.h"
 #include "live/control/metrics-push.h"
-#include "record/preload.h"
+#include "record/ringdir.h"
 #include "serve/exporter.h"
 
 #include <errno.h>

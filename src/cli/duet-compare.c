@@ -10,7 +10,7 @@
 #include "duet/history.h"
 #include "duet/loop.h"
 #include "duet/worktrees.h"
-#include "launch/priority.h"
+#include "launch/scheduling.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "launch/supervisor.h"
 
 #include "base/clock.h"
-#include "launch/priority.h"
+#include "launch/scheduling.h"
 
 #include <errno.h>
 #include <fcntl.h>

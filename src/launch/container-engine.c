@@ -1,4 +1,4 @@
-#include "launch/container-engine.h"
+#include "launch/container-isolation.h"
 
 #include "base/cleanup.h"
 #include "launch/launch.h"

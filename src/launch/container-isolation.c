@@ -1,19 +1,28 @@
 /* A job that runs in a container with the same lifetime. */
 #include "launch/container-isolation.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "launch/environment.h"
+#include "base/fs.h"
+#include "launch/cgroup.h"
+#include "launch/job-private.h"
 #include "launch/process-tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#define LOOK_NS 50000000
+#define ID_DIGITS 64
+#define TEXT_MAX ((size_t)1 << 20)
 #define START_LIMIT_NS 60000000000
 #define START_PAUSE_MS 10
 #define OOM_FILE "oom"
@@ -21,6 +30,159 @@
 #define START_BARRIER_INSIDE "/.sonde-gate"
 #define ASK_NS \
 	1000000000 /* between queries of the engine, which cost more than its client: a daemon starts processes too */
+
+/* The start barrier. */
+
+/* The waiting process continues */
+static void start_barrier_open(struct start_barrier *g)
+{
+	if (g->waiting >= 0)
+		close(g->waiting);
+	g->waiting = -1;
+}
+
+/* Whether it was opened or not */
+static void start_barrier_release(struct start_barrier *g)
+{
+	if (!g->is_made)
+		return;
+	start_barrier_open(g);
+	if (g->listening >= 0)
+		close(g->listening); /* a later connect is refused, and that process does not wait */
+	unlink(g->path);
+	rmdir(g->dir);
+	*g = (struct start_barrier)START_BARRIER_INIT;
+}
+
+static int fail(struct start_barrier *g)
+{
+	int error = errno;
+	start_barrier_release(g);
+	return -error;
+}
+
+/* Socket paths must be short, and that of the directory may be long: bind by /proc/self/fd. */
+static int bind_in(const struct start_barrier *g)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	CLEANUP(cleanup_fd) int dir = open(g->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -1;
+	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/gate", dir);
+	return bind(g->listening, (const struct sockaddr *)&at, sizeof(at));
+}
+
+/* The container's user may be any, so the socket is open to all; its directory is not. */
+static int start_barrier_init(struct start_barrier *g)
+{
+	*g = (struct start_barrier)START_BARRIER_INIT;
+	int rc = fs_temp_dir(g->dir, "sonde-gate", NULL);
+	if (rc)
+		return rc;
+	g->is_made = true;
+	snprintf(g->path, sizeof(g->path), "%s/gate", g->dir);
+	g->listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (g->listening < 0 || bind_in(g) || listen(g->listening, 1) || chmod(g->path, 0666))
+		return fail(g);
+	return 0;
+}
+
+/* Pid of the waiting process (0: not visible in our pid namespace); -1: none waits yet. */
+static pid_t start_barrier_poll(struct start_barrier *g)
+{
+	struct ucred who;
+	socklen_t bytes = sizeof(who);
+	if (g->waiting < 0)
+		g->waiting = accept4(g->listening, NULL, NULL, SOCK_CLOEXEC);
+	if (g->waiting < 0)
+		return -1;
+	return getsockopt(g->waiting, SOL_SOCKET, SO_PEERCRED, &who, &bytes) ? 0 : who.pid;
+}
+
+/*
+ * Resource usage of a container, read from its cgroup.
+ *
+ * The engine removes the cgroup when the command exits, and the rusage of the engine's own processes is not
+ * separable from the command's. So the cgroup is polled while it exists, and the last reading is reported. An OOM
+ * kill happens too late for that; the engine is queried for it.
+ */
+
+static bool read_map(struct cgroup_map *m, pid_t pid, const char *mounts)
+{
+	CLEANUP(buf_release) struct buf own = BUF_INIT;
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	if (fs_read_file(AT_FDCWD, path, TEXT_MAX, &own, NULL))
+		return false;
+	cgroup_map_parse(m, mounts, own.data);
+	return true;
+}
+
+/*
+ * Engines put the container's id into the cgroup path. Before its start and after its end a process is in another
+ * cgroup.
+ */
+static bool is_container(const char *dir)
+{
+	size_t run = 0;
+	for (; *dir && run < ID_DIGITS; dir++)
+		run = strchr("0123456789abcdef", *dir) ? run + 1 : 0;
+	return run == ID_DIGITS;
+}
+
+static void find_leaf(struct cgroup_leaf *leaf, struct cgroup_map *its)
+{
+	*leaf = (struct cgroup_leaf){ .v2_fd = -1 };
+	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (is_container(its->base[i])) {
+			leaf->dir[i] = its->base[i];
+			leaf->is_v2[i] = its->is_v2[i];
+		}
+	if (!*its->base[CGROUP_MEMORY] && leaf->dir[CGROUP_CORE]) {
+		leaf->dir[CGROUP_MEMORY] = leaf->dir[CGROUP_CORE];
+		leaf->is_v2[CGROUP_MEMORY] = true;
+	}
+}
+
+/* Usage of a container with the lifetime of the job. */
+static void container_poll(struct job *j)
+{
+	struct contained *c = j->place;
+	CLEANUP(buf_release) struct buf mounts = BUF_INIT;
+	struct cgroup_map its;
+	struct cgroup_leaf leaf;
+	int64_t now_ns = clock_mono_ns();
+	if (!j->pid || now_ns < c->looked_ns + LOOK_NS)
+		return;
+	c->looked_ns = now_ns;
+	if (fs_read_file(AT_FDCWD, "/proc/self/mountinfo", TEXT_MAX, &mounts, NULL) ||
+			!read_map(&its, j->pid, mounts.data))
+		return;
+	find_leaf(&leaf, &its);
+	cgroup_leaf_usage(&leaf, &c->seen);
+}
+
+static void ask_about_memory(const struct job *j, struct contained *c)
+{
+	if (!j->has_ended || !c->is_limited)
+		return;
+	c->is_limited = false; /* query once */
+	int was_oom = engine_was_oom(c->engine, c->name);
+	if (was_oom >= 0 && c->seen.oom_kills < was_oom)
+		c->seen.oom_kills = was_oom;
+}
+
+static void container_seen(const struct job *j, struct job_usage *usage)
+{
+	struct contained *c = j->place;
+	ask_about_memory(j, c);
+	usage->user_ns = c->seen.user_ns;
+	usage->system_ns = c->seen.system_ns;
+	usage->max_rss_bytes = c->seen.max_rss_bytes;
+	usage->oom_kills = c->seen.oom_kills;
+}
+
+/* Jobs. */
 
 static int check(const struct job_isolation *place, struct sonde_err *err)
 {

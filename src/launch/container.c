@@ -99,11 +99,6 @@ int container_start(struct container **out, const struct job_isolation *place, c
 	return rc;
 }
 
-const char *container_name(const struct container *c)
-{
-	return c->name;
-}
-
 pid_t container_pid(const struct container *c)
 {
 	return c->pid;
@@ -166,11 +161,6 @@ int container_copy_out(struct container *c, const char *from, const char *to, st
 	words_addf(&w, "%s:%s", c->name, from);
 	words_add(&w, to);
 	return words_done(&w) ? err_sys(err, ENOMEM, "cannot copy '%s'", from) : engine_run(&w, NULL, err);
-}
-
-int container_set_limits(struct container *c, const struct job_limits *limits, struct sonde_err *err)
-{
-	return job_set_limits(c->job, limits, err);
 }
 
 int container_stop(struct container *c, struct sonde_err *err)

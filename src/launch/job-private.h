@@ -5,6 +5,9 @@
 #include "launch/job.h"
 #include "launch/supervisor.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct job {
 	const struct isolation_ops *ops;
 	pid_t supervisor, pid, inner_pid;
@@ -53,5 +56,11 @@ int job_lost(const struct job *j, struct sonde_err *err); /* sets the error of a
 int job_start_at(struct job **out, const struct job_spec *spec, const struct isolation_ops *ops, struct sonde_err *err);
 
 extern const struct isolation_ops isolation_process, isolation_cgroup, isolation_sandbox, isolation_container;
+
+/*
+ * Our environment with "NAME=value" set and "NAME" removed; the last change of a name wins. The caller frees the
+ * array; the strings are shared. NULL if out of memory.
+ */
+char **environment_with(const char *const *changes);
 
 #endif

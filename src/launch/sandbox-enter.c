@@ -1,6 +1,6 @@
 /* Sets up a sandbox, as its process 1. Nothing here allocates. */
 #include "launch/mounts.h"
-#include "launch/sandbox-private.h"
+#include "launch/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>

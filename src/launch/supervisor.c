@@ -2,9 +2,9 @@
 #include "launch/supervisor.h"
 
 #include "base/clock.h"
-#include "launch/priority.h"
 #include "launch/process-tree.h"
 #include "launch/sandbox.h"
+#include "launch/scheduling.h"
 
 #include <errno.h>
 #include <fcntl.h>

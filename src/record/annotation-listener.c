@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "record/preload.h"
+#include "record/ringdir.h"
 #include "store/run-parts.h"
 
 #include <errno.h>

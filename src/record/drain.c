@@ -280,7 +280,8 @@ bool drain_awaits(struct drain *d)
 	return false;
 }
 
-bool drain_is_untraced(struct drain *d, const struct untraced_child *b)
+/* True if it executed a program that cannot be traced. */
+static bool drain_is_untraced(struct drain *d, const struct untraced_child *b)
 {
 	return b->path && drain_is_unseen(d, b);
 }

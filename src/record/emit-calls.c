@@ -1,4 +1,5 @@
 /* Converts library calls to rows; see emit.h. Calls that create or wait for processes also update the process table. */
+#include "base/vec.h"
 #include "calls/calls-find.h"
 #include "calls/calls-hash.h"
 #include "record/emit.h"
@@ -93,14 +94,8 @@ static void note_child(struct drain *d, const struct drain_process *parent, int3
 	if (!at)
 		return;
 	if (!*at) {
-		if (d->untraced_count == d->untraced_cap) {
-			size_t cap = d->untraced_cap ? 2 * d->untraced_cap : 16;
-			struct untraced_child *more = realloc(d->untraced, cap * sizeof(*more));
-			if (!more)
-				return;
-			d->untraced = more;
-			d->untraced_cap = cap;
-		}
+		if (!VEC_GROW(d->untraced, d->untraced_cap, d->untraced_count + 1, VEC_MAX))
+			return;
 		*at = ++d->untraced_count;
 	}
 	d->untraced[*at - 1] = (struct untraced_child){ .pid = pid,

@@ -1,6 +1,6 @@
 /* Rows of processes and threads, written once everything about them is known. */
 #include "record/drain.h"
-#include "record/symbols.h"
+#include "record/emit.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 /* Dispatches each kind of record to its function, and handles definitions; see emit.h. */
 #include "record/emit.h"
 
-#include "record/symbols.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,14 +30,8 @@ struct drain_thread *emit_thread(struct drain_process *p, int32_t pid, int32_t t
 			p->thread_hint = i;
 			return &p->threads[i];
 		}
-	if (p->thread_count == p->thread_cap) {
-		size_t cap = p->thread_cap ? 2 * p->thread_cap : 4;
-		struct drain_thread *more = realloc(p->threads, cap * sizeof(*more));
-		if (!more)
-			return NULL;
-		p->threads = more;
-		p->thread_cap = cap;
-	}
+	if (!VEC_GROW(p->threads, p->thread_cap, p->thread_count + 1, VEC_MAX))
+		return NULL;
 	p->thread_hint = p->thread_count;
 	p->threads[p->thread_count] = (struct drain_thread){ .pid = pid, .tid = tid, .start_ns = now_ns };
 	return &p->threads[p->thread_count++];
@@ -83,7 +77,8 @@ bool emit_name(struct drain *d, struct drain_process *p, uint64_t id, bool is_la
 	return is_last_chance;
 }
 
-void emit_define(struct drain *d, uint32_t process, enum define_kind kind, uint64_t id, const struct store_text *text)
+static void emit_define(struct drain *d, uint32_t process, enum define_kind kind, uint64_t id,
+		const struct store_text *text)
 {
 	struct store_define row = { .process = process,
 		.kind = kind,
@@ -99,15 +94,10 @@ static bool has_room_for_name(struct drain_process *p, uint64_t id)
 		return true;
 	if (id >= NAMES_MAX)
 		return false;
-	size_t cap = p->name_cap ? p->name_cap : 64;
-	while (cap <= id)
-		cap *= 2;
-	int64_t *more = realloc(p->names, cap * sizeof(*more));
-	if (!more)
+	size_t old = p->name_cap;
+	if (!VEC_GROW(p->names, p->name_cap, id + 1, NAMES_MAX))
 		return false;
-	memset(more + p->name_cap, 0, (cap - p->name_cap) * sizeof(*more));
-	p->names = more;
-	p->name_cap = cap;
+	memset(p->names + old, 0, (p->name_cap - old) * sizeof(*p->names));
 	return true;
 }
 

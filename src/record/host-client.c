@@ -1,8 +1,9 @@
-#include "record/host-client.h"
+#include "record/hosts-private.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/vec.h"
 #include "launch/spawn-command.h"
 #include "record/host-agent.h"
 
@@ -134,14 +135,8 @@ void hostlink_ping(struct hostlink *l, unsigned times)
 {
 	char line[HOSTLINK_LINE_BYTES];
 	for (unsigned i = 0; i < times; i++) {
-		if (l->ping_count == l->ping_cap) {
-			size_t cap = l->ping_cap ? 2 * l->ping_cap : 64;
-			struct clock_ping *more = cap <= PINGS_MAX ? realloc(l->pings, cap * sizeof(*more)) : NULL;
-			if (!more)
-				return;
-			l->pings = more;
-			l->ping_cap = cap;
-		}
+		if (!VEC_GROW(l->pings, l->ping_cap, l->ping_count + 1, PINGS_MAX))
+			return;
 		struct clock_ping p = { .sent_ns = clock_mono_ns() };
 		if (ask(l, "time") || get_answer(l, "time ", line))
 			return;

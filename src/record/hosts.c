@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "launch/spawn-command.h"
 #include "record/hosts-private.h"
-#include "record/writers.h"
+#include "record/ringdir.h"
 
 #include <errno.h>
 #include <fcntl.h>

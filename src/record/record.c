@@ -2,10 +2,8 @@
 #include "record/record.h"
 
 #include "base/cleanup.h"
-#include "record/preload.h"
 #include "record/recorder.h"
-#include "record/wakeup.h"
-#include "record/writers.h"
+#include "record/ringdir.h"
 #include "tracer/limits.h"
 
 #include <errno.h>

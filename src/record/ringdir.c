@@ -1,8 +1,10 @@
 #include "record/ringdir.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/procfs.h"
 #include "calls/calls-hash.h"
 #include "calls/calls-text.h"
 
@@ -19,9 +21,12 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ROOM_BYTES_MIN (16ull << 20)
+#define DYING_TRIES 20 /* of DYING_NS: processes killed with the recorder may take a moment to exit */
+#define DYING_NS 50000000
 
 static bool has_room(const char *dir)
 {
@@ -273,7 +278,7 @@ int ring_dir_claim(struct ring_dir *r, int rundir, const char *path, const char 
 	return rc || has_identity(r, id) ? rc : refuse(path, "its identity is not the one in run.json", err);
 }
 
-/* File names of a ring; sonde/shm.h, preload.c and live/watch.h create them. */
+/* File names of a ring; sonde/shm.h, preload_library and live/watch.h create them. */
 static bool is_part(const char *name)
 {
 	static const char *const names[] = { "app", "knobs", "libsonde.so", "sonde" };
@@ -337,4 +342,125 @@ int ring_dir_boards(const struct ring_dir *r, void (*take)(void *arg, int dirfd,
 	}
 	closedir(dir);
 	return 0;
+}
+
+/* How a command loads libsonde. */
+
+void preload_value(struct buf *out, const char *library)
+{
+	const char *theirs = getenv("LD_PRELOAD");
+	bool is_last = theirs && strstr(theirs, "libasan.so"); /* it must be the first */
+	buf_adds(out, "LD_PRELOAD=");
+	if (is_last)
+		buf_addf(out, "%s:", theirs);
+	buf_adds(out, library);
+	if (theirs && *theirs && !is_last)
+		buf_addf(out, ":%s", theirs);
+}
+
+static int find_library(struct buf *out, struct sonde_err *err)
+{
+	const char *given = getenv("SONDE_LIBRARY");
+	if (given && *given) {
+		buf_adds(out, given);
+	} else {
+		int rc = fs_prefix(out, err);
+		if (rc)
+			return rc;
+		buf_adds(out, "/lib/libsonde.so.0");
+	}
+	return access(out->data, R_OK) ? err_sys(err, errno, "cannot read '%s'", out->data) : 0;
+}
+
+/* The loader splits LD_PRELOAD at spaces and colons: such a path gets a symbolic link in the ring directory. */
+static int avoid_separators(const struct ring_dir *ring, struct buf *library, struct sonde_err *err)
+{
+	if (!strpbrk(library->data, " :") || !strchr(library->data, '/'))
+		return 0;
+	CLEANUP(buf_release)
+	struct buf dir = BUF_INIT; /* libsonde finds libraries in its directory: see src/tracer/env-expose.c */
+	buf_addf(&dir, "%.*s/sonde", (int)(strrchr(library->data, '/') - library->data), library->data);
+	if (symlinkat(library->data, ring->fd, "libsonde.so") || symlinkat(dir.data, ring->fd, "sonde"))
+		return err_sys(err, errno, "cannot link '%s' into '%s'", library->data, ring->path.data);
+	buf_reset(library);
+	buf_addf(library, "%s/libsonde.so", ring->path.data);
+	return 0;
+}
+
+int preload_library(const struct ring_dir *ring, struct buf *library, struct sonde_err *err)
+{
+	int rc = find_library(library, err);
+	return rc ? rc : avoid_separators(ring, library, err);
+}
+
+/* Processes that still use a ring. */
+
+pid_t writers_find(const char *ring)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	struct stat control;
+	pid_t found = 0;
+
+	buf_addf(&path, "%s/control", ring);
+	if (buf_error(&path) || stat(path.data, &control))
+		return 0;
+	DIR *processes = opendir("/proc");
+	for (struct dirent *e; processes && !found && (e = readdir(processes));) {
+		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10); /* 0: not a process */
+
+		if (pid > 0 && pid != getpid() && maps_have(pid, &control, "control") == 1)
+			found = pid;
+	}
+	if (processes)
+		closedir(processes);
+	return found;
+}
+
+/* The text of a key, as written by run-json.c. A quote inside a text of run.json is escaped by a backslash. */
+static bool find_text(const struct buf *json, const char *key, struct buf *out)
+{
+	const char *at = strstr(json->data, key);
+	size_t bytes = at ? strcspn(at + strlen(key), "\"\\") : 0;
+
+	if (!bytes || at[strlen(key) + bytes] != '"')
+		return false;
+	buf_add(out, at + strlen(key), bytes);
+	return !buf_error(out);
+}
+
+static bool is_left(const char *ring)
+{
+	const struct timespec pause = { .tv_nsec = DYING_NS };
+
+	for (int i = 0; i < DYING_TRIES; i++) {
+		if (!writers_find(ring))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+void writers_remove_left(const char *bundle)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT, id = BUF_INIT;
+	CLEANUP(cleanup_fd) int dir = open(bundle, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct ring_dir ring = RING_DIR_INIT;
+
+	if (dir >= 0 && !store_run_read_json(dir, &text, NULL) && find_text(&text, "\"ring\": \"", &path) &&
+			find_text(&text, "\"ring_id\": \"", &id) &&
+			!ring_dir_claim(&ring, dir, path.data, id.data, NULL) && is_left(path.data))
+		ring_dir_remove(&ring);
+	ring_dir_release(&ring);
+}
+
+int writers_create_run(struct store_run *run, const char *dir, const char *name, bool is_forced, struct sonde_err *err)
+{
+	int rc = is_forced && dir ? store_run_is_replaceable(dir, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0)
+		return store_run_create(run, dir, name, err);
+	writers_remove_left(dir);
+	return store_run_replace(run, dir, err);
 }

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "record/writers.h"
+#include "record/ringdir.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 #ifndef SONDE_TUNE_TRIAL_SLOT_H
 #define SONDE_TUNE_TRIAL_SLOT_H
 
-#include "launch/cpu-swap.h"
+#include "launch/scheduling.h"
 #include "tune/study-run.h"
 
 struct tune_slot {

@@ -58,8 +58,6 @@ extern const struct gpu_source gpu_nvml, gpu_smi, gpu_tegra;
 /* lines.c: parse one line of a command's output; false if it has no device values. The line is untrusted. */
 bool gpu_parse_smi(const char *line, struct gpu_reading *r);
 bool gpu_parse_tegra(const char *line, struct gpu_reading *r);
-/* Parses a decimal number at `at` and sets `end`; NaN if it is not a number, as "[N/A]" or "[Not Supported]". */
-double gpu_number(const char *at, const char **end);
 
 /* The fields that nvidia-smi prints, in the order that gpu_parse_smi reads. */
 #define GPU_SMI_QUERY \

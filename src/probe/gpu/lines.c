@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Readings of tegrastats. */
-
 #define BLANKS " \t\r"
 #define NO_SENSOR_CELSIUS (-256) /* reported by a zone without power */
+
+/* Readings of tegrastats. */
 
 /* A word of the line and the start of the next one. */
 struct word {
@@ -16,6 +16,22 @@ struct word {
 
 /* Parses a word and its value as one kind of reading. Returns the end of it, or NULL if it is of another kind. */
 typedef const char *reader(const struct word *w, struct tegra_reading *r);
+
+/* Parses a decimal number at `at` and sets `end`; NaN if it is not a number, as "[N/A]" or "[Not Supported]". */
+static double gpu_number(const char *at, const char **end)
+{
+	const char *p = at;
+	double digits = 0, scale = 1;
+	bool has_digit = false;
+	for (; *p >= '0' && *p <= '9' && p - at < 15; p++, has_digit = true)
+		digits = digits * 10 + (*p - '0');
+	if (*p == '.')
+		for (p++; *p >= '0' && *p <= '9' && p - at < 15; p++, scale *= 10)
+			digits = digits * 10 + (*p - '0');
+	if (end)
+		*end = has_digit ? p : at;
+	return has_digit ? digits / scale : NAN; /* both are integers: rounded once */
+}
 
 static bool is_word(const struct word *w, const char *text)
 {
@@ -149,21 +165,6 @@ void gpu_reading_init(struct gpu_reading *r, unsigned device)
 	r->device = device;
 	for (size_t i = 0; i < GPU_VALUE_COUNT; i++)
 		r->values[i] = NAN;
-}
-
-double gpu_number(const char *at, const char **end)
-{
-	const char *p = at;
-	double digits = 0, scale = 1;
-	bool has_digit = false;
-	for (; *p >= '0' && *p <= '9' && p - at < 15; p++, has_digit = true)
-		digits = digits * 10 + (*p - '0');
-	if (*p == '.')
-		for (p++; *p >= '0' && *p <= '9' && p - at < 15; p++, scale *= 10)
-			digits = digits * 10 + (*p - '0');
-	if (end)
-		*end = has_digit ? p : at;
-	return has_digit ? digits / scale : NAN; /* both are integers: rounded once */
 }
 
 static const char *skip_blanks(const char *at)

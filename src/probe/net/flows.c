@@ -10,9 +10,18 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* Payload, retransmissions and round-trip times of TCP. Its sequence numbers are compared modulo 2^32. */
-
 #define REORDERED_NS 3000000 /* a hole filled sooner was reordered, not retransmitted */
+#define SLOTS 4096
+#define FLOWS_MAX (1u << 20)
+#define OTHER_WAY_NS 1000000000ll /* after this time a direction may have moved to another interface */
+#define ENDED_NS 2000000000ll
+#define IDLE_NS 60000000000ll
+#define SEEK_NS 4000000ll    /* delay of the second owner lookup; doubles for each next one */
+#define SEEKS_MAX 9          /* that is 2 s */
+#define TOLD_NS 4000000000ll /* rows are written after this time even without owners, so that they are not lost */
+#define SEEKS_AT_ONCE 512    /* flows per pass: bounds the cost of many short flows */
+
+/* Payload, retransmissions and round-trip times of TCP. Its sequence numbers are compared modulo 2^32. */
 
 static int32_t after(uint32_t a, uint32_t b)
 {
@@ -127,16 +136,6 @@ static bool tcp_take(struct flow *w, int side, const struct net_packet *p)
 }
 
 /* Flows. */
-
-#define SLOTS 4096
-#define FLOWS_MAX (1u << 20)
-#define OTHER_WAY_NS 1000000000ll /* after this time a direction may have moved to another interface */
-#define ENDED_NS 2000000000ll
-#define IDLE_NS 60000000000ll
-#define SEEK_NS 4000000ll    /* delay of the second owner lookup; doubles for each next one */
-#define SEEKS_MAX 9          /* that is 2 s */
-#define TOLD_NS 4000000000ll /* rows are written after this time even without owners, so that they are not lost */
-#define SEEKS_AT_ONCE 512    /* flows per pass: bounds the cost of many short flows */
 
 static uint64_t hash_ends(const struct flows *f, const struct net_packet *p)
 {

@@ -30,6 +30,13 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#define CAPTURE_INIT { .fd = -1, .ring = PACKET_RING_INIT }
+#define BATCHES_MAX 256   /* per pass */
+#define LAST_WORD_MS 5000 /* timeout for the helper's reply to the stop byte */
+#define HELPER PROBE_CAPTURE_HELPER
+#define TEND_NS 1000000000ll
+#define SEEK_NS 5000000ll
+
 struct capture {
 	int fd;           /* readable when there are packets */
 	bool is_helped;   /* the helper captures */
@@ -39,12 +46,6 @@ struct capture {
 	pid_t helper;
 	bool has_ended; /* the helper sent its last batch, or exited */
 };
-
-#define CAPTURE_INIT { .fd = -1, .ring = PACKET_RING_INIT }
-
-#define BATCHES_MAX 256   /* per pass */
-#define LAST_WORD_MS 5000 /* timeout for the helper's reply to the stop byte */
-#define HELPER PROBE_CAPTURE_HELPER
 
 /*
  * Headers of the packets of all interfaces.
@@ -231,9 +232,6 @@ static void capture_release(struct capture *c)
 }
 
 /* The probe. */
-
-#define TEND_NS 1000000000ll
-#define SEEK_NS 5000000ll
 
 const struct probe_ops probe_net;
 

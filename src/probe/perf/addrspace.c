@@ -17,6 +17,7 @@
 #define MAPPINGS_MAX 65536
 #define LINE_BYTES 4400
 #define FOREIGN_MAX 128 /* files kept open */
+#define VDSO_BYTES_MAX ((uint64_t)64 << 10)
 
 struct space {
 	unsigned shares;
@@ -332,8 +333,6 @@ struct space *space_read(struct modules *m, int32_t pid)
 }
 
 /* Files of modules. */
-
-#define VDSO_BYTES_MAX ((uint64_t)64 << 10)
 
 bool elf_file_get(const struct elf_file *f, uint64_t offset, void *out, size_t n)
 {

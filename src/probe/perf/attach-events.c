@@ -21,6 +21,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#define RING_BYTES_MIN \
+	((size_t)256 << 10) /* doubled with switches, times eight with tracepoints: each is a few records */
+#define RING_BYTES_MAX ((size_t)8 << 20)
+#define ORDINARY_WATERMARK ((uint32_t)128 << 10)
+#define SAMPLE_BYTES 512 /* without its stack */
+#define RING_MS 100      /* of data in a ring */
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+
 /* clang-format off */
 const struct perf_event_name perf_event_names[] = {
 	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true },
@@ -52,14 +60,6 @@ const struct perf_event_name *perf_event_find(const char *name)
 /* ax bx cx dx si di bp sp ip, r8 .. r15: bits 0-8 and 16-23 of <asm/perf_regs.h>. */
 const uint64_t perf_user_regs_mask = 0xff01ff;
 const uint8_t perf_user_regs_dwarf[PERF_USER_REGS] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 };
-
-#define RING_BYTES_MIN \
-	((size_t)256 << 10) /* doubled with switches, times eight with tracepoints: each is a few records */
-#define RING_BYTES_MAX ((size_t)8 << 20)
-#define ORDINARY_WATERMARK ((uint32_t)128 << 10)
-#define SAMPLE_BYTES 512 /* without its stack */
-#define RING_MS 100      /* of data in a ring */
-#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
 int64_t perf_number_in(const char *path, int64_t none)
 {

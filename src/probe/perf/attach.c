@@ -19,9 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Tracepoints by name: their ids and fields, from tracefs. */
-
 #define FIELD_AT_MAX 4096
+#define CPUS_MAX 4096
+
+/* Tracepoints by name: their ids and fields, from tracefs. */
 
 bool perf_point_field(const char *format, const char *field, size_t *at)
 {
@@ -102,8 +103,6 @@ static void find_sched_points(struct perf_source *s)
 }
 
 /* Targets. */
-
-#define CPUS_MAX 4096
 
 /* "0-3,8": the online CPUs. */
 static int read_cpus(struct perf_source_private *p, struct sonde_err *err)

@@ -13,13 +13,16 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* How much of a stack is copied. */
-
 #define STEP 4        /* ratio of adjacent sizes */
 #define BYTES_MIN 512 /* smaller ones are not cheaper */
 #define MANY_HZ 500   /* samples per second: below that the copies do not matter */
 #define TRIAL 128     /* samples before a smaller size is first tried */
 #define TRIAL_MAX (1u << 20)
+#define PAGE 4096
+#define PAGES 5
+#define STACK_BYTES ((size_t)(PAGES - 1) * PAGE)
+
+/* How much of a stack is copied. */
 
 /* Enough for deep stacks, less at very high sampling frequencies. */
 static uint32_t largest(unsigned freq_hz)
@@ -149,10 +152,6 @@ int64_t chain_of(struct perf_source *source, const struct perf_sample *s, bool i
 }
 
 /* Stacks of blocked threads. */
-
-#define PAGE 4096
-#define PAGES 5
-#define STACK_BYTES ((size_t)(PAGES - 1) * PAGE)
 
 struct place {
 	uint64_t sp, pc;

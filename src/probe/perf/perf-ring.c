@@ -7,6 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define SAMPLE_TIME_AT 24
+#define SAMPLE_FIXED_BYTES DECODE_SAMPLE_BYTES
+#define TRAILER_BYTES 32
+
 int ring_map(struct ring *r, int fd, uint32_t cpu, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -95,10 +99,7 @@ void ring_give_back(struct ring *r)
 /* The record layouts are documented in perf_event_open(2). */
 
 /* Layout of a sample after its header: id, ip, pid and tid, time, cpu, period. */
-#define SAMPLE_TIME_AT 24
-#define SAMPLE_FIXED_BYTES DECODE_SAMPLE_BYTES
 /* Trailer of other records: pid and tid, time, cpu, id. */
-#define TRAILER_BYTES 32
 
 int64_t decode_shift_ns;
 

@@ -16,6 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define KALLSYMS_BYTES_MAX ((size_t)64 << 20)
+#define MAP_BYTES_MAX ((size_t)256 << 20)
+#define NAME_BYTES_MAX 1024
+#define SYMBOLS_BYTES_MAX ((uint64_t)64 << 20)
+#define VDSO_BYTES_MAX ((uint64_t)64 << 10)
+#define STACKS_MAX (1u << 24)
+
 /*
  * Names of functions of the kernel, the vdso, and JIT-compiled code listed in /tmp/perf-PID.map.
  *
@@ -25,12 +32,6 @@
  * untrusted: they are bounds-checked, and used only for that program's own
  * code.
  */
-
-#define KALLSYMS_BYTES_MAX ((size_t)64 << 20)
-#define MAP_BYTES_MAX ((size_t)256 << 20)
-#define NAME_BYTES_MAX 1024
-#define SYMBOLS_BYTES_MAX ((uint64_t)64 << 20)
-#define VDSO_BYTES_MAX ((uint64_t)64 << 10)
 
 static void emit(struct store_sink *sink, const struct module *m, uint64_t start, int64_t bytes, const char *name,
 		size_t name_bytes)
@@ -316,8 +317,6 @@ static void names_emit(struct store_sink *sink, const struct stacks_address *add
 }
 
 /* Chains. */
-
-#define STACKS_MAX (1u << 24)
 
 void stacks_init(struct stacks *s, struct store_sink *sink)
 {

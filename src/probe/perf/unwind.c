@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frame rules of a module, read from its file at first use. */
-
 #define LOADS_MAX 32
 #define PHDRS_MAX 64
 #define TABLE_BYTES_MAX ((uint64_t)256 << 20)
 #define CACHE_ROWS 512 /* a power of two */
+
+/* Frame rules of a module, read from its file at first use. */
 
 struct load {
 	uint64_t address, offset, bytes;

@@ -31,19 +31,18 @@
 #include <time.h>
 #include <unistd.h>
 
-struct processes;
-
 #define READ_AT_ONCE 32 /* processes per reading; if there are more they take turns */
 #define PROCESSES_MAX 65536
-
 #define THREADS_MAX 1024
 #define DELAYS_INTERVAL_NS 100000000
 #define DELAYS_INTERVAL_OF_ONE_NS 2000000
-
 /* The rows of scope PROCESS are the last of series.def, from this file on. */
 #define FIRST_FILE SERIES_FILE_PROCESS_CLOCK
 #define FILE_COUNT (SERIES_FILES - FIRST_FILE)
 #define COUNTERS_MAX 16
+#define READERS_MAX 32
+
+struct processes;
 
 /*
  * Time that the threads of a process were runnable, which the kernel reports per thread. They are read at most ten
@@ -302,8 +301,6 @@ static void processes_read(struct processes *p, struct tasks *tasks, struct coun
 }
 
 /* The probe. */
-
-#define READERS_MAX 32
 
 const struct probe_ops probe_system;
 

@@ -9,6 +9,15 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#define SECTIONS_MAX 512
+#define PHDRS_MAX 64
+#define SYMBOLS_BYTES_MAX ((uint64_t)16 << 20)
+#define EVAL "_PyEval_EvalFrameDefault"
+#define OFFSET_MAX (1u << 20)
+#define NEAR_MAX 1024 /* in frames and code objects */
+#define WORDS_MAX 96
+#define KNOWN "Python frames are read of 3.11, 3.13 and 3.14"
+
 /* Memory of a process. */
 
 void memory_begin(struct memory *m, pid_t pid)
@@ -64,10 +73,6 @@ bool memory_get_u64(struct memory *m, uint64_t address, uint64_t *out)
 
 /* Symbols of an interpreter. */
 
-#define SECTIONS_MAX 512
-#define PHDRS_MAX 64
-#define SYMBOLS_BYTES_MAX ((uint64_t)16 << 20)
-
 struct wanted {
 	const char *name;
 	size_t at; /* in struct python_image */
@@ -78,8 +83,6 @@ static const struct wanted wanted[] = {
 	{ "Py_Version", offsetof(struct python_image, version) },
 	{ "PyCode_Type", offsetof(struct python_image, code_type) },
 };
-
-#define EVAL "_PyEval_EvalFrameDefault"
 
 static void *get_section(const struct elf_file *f, const Elf64_Shdr *s)
 {
@@ -178,9 +181,6 @@ const struct python_image *python_image_of(struct module *m)
 
 /* Offsets. */
 
-#define OFFSET_MAX (1u << 20)
-#define NEAR_MAX 1024 /* in frames and code objects */
-
 static const struct python_layout layout_3_11 = {
 	.runtime_interpreters = 40,
 	.interpreter_next = 0,
@@ -227,7 +227,6 @@ static const struct table {
 	{ 0x030d, 3, 6, 19, 28, 34, 44, 64, 67, 71, 2 },
 	{ 0x030e, 3, 6, 22, 31, 39, 50, 74, 77, 81, 16 },
 };
-#define WORDS_MAX 96
 enum { WORD_VERSION = 1, WORD_FREE_THREADED, WORD_FIRST };
 
 /* Objects of a 64-bit build have long had one layout: a table that differs is not _Py_DebugOffsets. */
@@ -300,8 +299,6 @@ static const struct table *table_of(uint64_t version)
 			return &tables[i];
 	return NULL;
 }
-
-#define KNOWN "Python frames are read of 3.11, 3.13 and 3.14"
 
 int python_layout_of(struct python_layout *l, const struct python_image *image, uint64_t bias, struct memory *memory,
 		struct sonde_err *err)

@@ -25,6 +25,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define LATE_NS 10000000
+#define POLL_NS 2000000    /* between polls while there is Python */
+#define POLL_NS_MIN 500000 /* minimum */
+#define AFTER_NS 30000     /* delay until a sample is in its ring */
+#define FIRST_POLL_NS 4000000
+#define FIRST_POLL_NS_MAX 200000000
+#define WAITING_MAX 4096 /* stacks of samples that are still in the ring */
+#define FRAMES_KEPT 512  /* capacity that an entry keeps */
+#define BUSY_MAX 64
+#define SWITCHES_MAX 65536 /* threads */
+#define HURRY_NICE (-15)
+#define HURRY_SLICE_NS 100000
+
 /*
  * One chain of a sample's native frames and its thread's Python frames.
  *
@@ -106,19 +119,6 @@ enum merge_result merge_add(struct stacks *s, const struct merge_native *native,
 		return evals ? MERGE_MISSING : MERGE_NATIVE;
 	return evals == stretches ? MERGE_JOINED : MERGE_PARTLY;
 }
-
-#define LATE_NS 10000000
-#define POLL_NS 2000000    /* between polls while there is Python */
-#define POLL_NS_MIN 500000 /* minimum */
-#define AFTER_NS 30000     /* delay until a sample is in its ring */
-#define FIRST_POLL_NS 4000000
-#define FIRST_POLL_NS_MAX 200000000
-#define WAITING_MAX 4096 /* stacks of samples that are still in the ring */
-#define FRAMES_KEPT 512  /* capacity that an entry keeps */
-#define BUSY_MAX 64
-#define SWITCHES_MAX 65536 /* threads */
-#define HURRY_NICE (-15)
-#define HURRY_SLICE_NS 100000
 
 const struct probe_ops probe_python;
 

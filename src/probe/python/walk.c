@@ -12,18 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CODES_MAX (1u << 18)
+#define TEXT_CHARS_MAX 1024
+#define TABLE_BYTES_MAX ((uint64_t)1 << 20)
+#define INSTRUCTION_BYTES 2
+#define TRUSTED_NS 20000000 /* how long an object is assumed unchanged: freed memory is soon reused */
+#define INTERPRETERS_MAX 64
+#define THREADS_MAX 8192
+#define OWNERS_OF_CODE 3 /* thread, generator, frame object; the others are frames without code */
+#define TAG_BITS 7ull
+#define LOOK_AGAIN 64 /* samples after which a thread without a state is searched again */
+
 /*
  * Code objects.
  *
  * The line table is that of PEP 657 (Objects/locations.md in CPython's sources): each entry is a byte with the length
  * in instructions and a kind, then the line delta in that kind's encoding.
  */
-
-#define CODES_MAX (1u << 18)
-#define TEXT_CHARS_MAX 1024
-#define TABLE_BYTES_MAX ((uint64_t)1 << 20)
-#define INSTRUCTION_BYTES 2
-#define TRUSTED_NS 20000000 /* how long an object is assumed unchanged: freed memory is soon reused */
 
 void python_functions_release(struct python_functions *f)
 {
@@ -223,12 +228,6 @@ static uint32_t python_code_line(struct python_code *c, uint64_t instruction)
 	c->last_line = found > 0 && found < PYTHON_LINES ? (uint32_t)found : 0;
 	return c->last_line;
 }
-
-#define INTERPRETERS_MAX 64
-#define THREADS_MAX 8192
-#define OWNERS_OF_CODE 3 /* thread, generator, frame object; the others are frames without code */
-#define TAG_BITS 7ull
-#define LOOK_AGAIN 64 /* samples after which a thread without a state is searched again */
 
 struct python_thread {
 	uint64_t state;     /* address of its PyThreadState; 0: none */

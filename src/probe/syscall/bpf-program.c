@@ -13,14 +13,15 @@
 #include <stdint.h>
 #include <string.h>
 
+#define FILE_MAX ((size_t)64 << 20)
+#define BLOB_MAX 256
+
 struct btf_place {
 	const char *type, *member;
 	int32_t offset; /* in bytes; -1: not found */
 };
 
 /* Offsets of struct members in the running kernel, from its BTF. */
-
-#define FILE_MAX ((size_t)64 << 20)
 
 /* Bytes after a type, by its kind. */
 static size_t tail_bytes(uint32_t kind, uint32_t count)
@@ -91,7 +92,6 @@ static void btf_find(struct btf_place *places, size_t count)
 
 /* Programs. */
 
-#define BLOB_MAX 256
 #define AT(field) ((int16_t)offsetof(struct kernel_record, field))
 
 static void add(struct program *c, uint8_t op, uint8_t dst, uint8_t src, int16_t off, int32_t imm)

@@ -16,6 +16,9 @@
 
 #define MEMORY_MAJOR 1 /* /dev/null and the like, which are seekable */
 #define DELETED " (deleted)"
+#define URING "anon_inode:[io_uring]"
+#define IS_WANTED 1u
+#define IS_OPAQUE 2u /* its descriptors change without a visible call */
 
 enum taking { TAKES_NOTHING, TAKES_FIRST, TAKES_SECOND, TAKES_RANGE, TAKES_ALL, TAKES_NAMES };
 
@@ -195,11 +198,7 @@ static const struct syscall_event *deferred_names_add(struct deferred_names *n, 
 	return room;
 }
 
-#define URING "anon_inode:[io_uring]"
-
 /* Flags of a process. */
-#define IS_WANTED 1u
-#define IS_OPAQUE 2u /* its descriptors change without a visible call */
 
 int deferred_init(struct late *l)
 {

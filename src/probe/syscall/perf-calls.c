@@ -26,6 +26,8 @@
 #define RING_BYTES ((size_t)8 << 20)
 #define RINGS_BYTES ((size_t)64 << 20) /* total */
 #define RING_BYTES_MIN ((size_t)256 << 10)
+#define LATE_NS 1000000  /* older records have reached their ring; later ones count as out of order */
+#define RECORD_BYTES 256 /* more than any of our records */
 
 enum { BEGIN, END, POINTS };
 
@@ -252,9 +254,6 @@ void point_calls_release(struct point_calls *c)
 }
 
 /* Records. */
-
-#define LATE_NS 1000000  /* older records have reached their ring; later ones count as out of order */
-#define RECORD_BYTES 256 /* more than any of our records */
 
 size_t point_calls_fds(const struct point_calls *c, int *fds, size_t room)
 {

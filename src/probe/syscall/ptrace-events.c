@@ -17,10 +17,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The memory that the arguments of a call point to. */
-
 #define PAGE 4096
 #define VECTOR_MAX 1024
+#define BUFFERED_MAX 32768
+#define BUFFERED_US 10000
+#define ARGUMENTS_MAX 4000
+#define MEMORY_MAJOR 1 /* /dev/null and the like, which are seekable */
+
+/* The memory that the arguments of a call point to. */
 
 void texts_release(struct call_texts *t)
 {
@@ -29,7 +33,7 @@ void texts_release(struct call_texts *t)
 	*t = (struct call_texts){ .size = -1 };
 }
 
-void texts_forget(struct call_texts *t)
+static void texts_forget(struct call_texts *t)
 {
 	memset(t->has, 0, sizeof(t->has));
 	memset(t->bytes, 0, sizeof(t->bytes));
@@ -53,7 +57,8 @@ static char *room_of(struct call_texts *t, unsigned i)
 	return t->at[i];
 }
 
-bool texts_string(struct call_texts *t, unsigned i, pid_t tid, uint64_t from)
+/* Reads a string as text i; false if it cannot be read. */
+static bool texts_string(struct call_texts *t, unsigned i, pid_t tid, uint64_t from)
 {
 	char *room = from ? room_of(t, i) : NULL;
 	size_t n = room ? texts_peek(tid, from, room, SYSCALL_TEXT_MAX) : 0;
@@ -63,7 +68,7 @@ bool texts_string(struct call_texts *t, unsigned i, pid_t tid, uint64_t from)
 	return t->has[i];
 }
 
-void texts_link(struct call_texts *t, unsigned i, pid_t tid, const char *what, int64_t fd)
+static void texts_link(struct call_texts *t, unsigned i, pid_t tid, const char *what, int64_t fd)
 {
 	char path[64], *room = room_of(t, i);
 	if (fd >= 0)
@@ -116,11 +121,6 @@ void texts_of_call(struct call_texts *t, pid_t tid, const struct syscall_row *ro
 }
 
 /* Events. */
-
-#define BUFFERED_MAX 32768
-#define BUFFERED_US 10000
-#define ARGUMENTS_MAX 4000
-#define MEMORY_MAJOR 1 /* /dev/null and the like, which are seekable */
 
 volatile sig_atomic_t tell_is_due;
 

@@ -18,12 +18,8 @@ struct call_texts {
 	int64_t size; /* of a vector; -1: none */
 };
 void texts_release(struct call_texts *t);
-void texts_forget(struct call_texts *t);
 /* Reads up to `n` bytes of the process's memory; returns the number read. */
 size_t texts_peek(pid_t tid, uint64_t from, void *to, size_t n);
-/* Reads a string as text i; false if it cannot be read. */
-bool texts_string(struct call_texts *t, unsigned i, pid_t tid, uint64_t from);
-void texts_link(struct call_texts *t, unsigned i, pid_t tid, const char *what, int64_t fd);
 /* Reads the texts named by the letters of the row. */
 void texts_of_call(struct call_texts *t, pid_t tid, const struct syscall_row *row, const uint64_t args[6]);
 

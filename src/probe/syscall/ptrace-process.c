@@ -32,6 +32,7 @@
 
 #define OPTIONS \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
+#define PIPE_BYTES (1 << 20)
 
 static volatile sig_atomic_t is_over;
 
@@ -367,8 +368,6 @@ static void watch(int to, const struct watcher_options *o)
 	}
 	tell_flush(&w);
 }
-
-#define PIPE_BYTES (1 << 20)
 
 /* In the child: detaches from the terminal, and exits with its parent. */
 static void live_apart(pid_t parent)

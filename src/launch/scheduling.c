@@ -1,10 +1,12 @@
 /* Two threads: the trader decides and moves one program, the helper moves the other. */
-#include "launch/cpu-swap.h"
+#include "launch/scheduling.h"
 
 #include "base/clock.h"
-#include "launch/busy-thread.h"
-#include "launch/priority.h"
+#include "base/procfs.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -12,10 +14,143 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define BEST_NICE (-20)
+
+/* Priority. */
+
+bool priority_is_allowed(void)
+{
+	errno = 0;
+	int usual = getpriority(PRIO_PROCESS, 0);
+	if (errno || setpriority(PRIO_PROCESS, 0, BEST_NICE))
+		return false;
+	return !setpriority(PRIO_PROCESS, 0, usual); /* lowering is always allowed */
+}
+
+bool priority_take(void)
+{
+	bool has_nice = setsid() >= 0 && !setpriority(PRIO_PROCESS, 0, BEST_NICE);
+	int fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return has_nice; /* the kernel has no autogroups */
+	bool has_group = has_nice && write(fd, "-20", 3) == 3;
+	close(fd);
+	return has_group;
+}
+
+static int set_class(int class, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+	return sched_setscheduler(0, class, &param) ? -errno : 0;
+}
+
+bool priority_begin(void)
+{
+	return !set_class(SCHED_RR, 1);
+}
+
+void priority_end(void)
+{
+	set_class(SCHED_OTHER, 0);
+}
+
+int priority_pass_on(void)
+{
+	return sched_getscheduler(0) == SCHED_RR ? set_class(SCHED_OTHER, 0) : 0; /* other scheduling classes remain */
+}
+
+/*
+ * The running thread of a tree. It is scanned a hundred times a second, so the kernel's lists of children are read
+ * instead of all of /proc.
+ */
+
+enum { TREE_MAX = 32 };
+
+struct walk {
+	pid_t processes[TREE_MAX];
+	size_t count;
+	struct runner found;
+	size_t running;
+};
+
+/* The CPU that a thread runs on or is runnable on; -1 if it sleeps or has exited. */
+static int running_on(int at, const char *name)
+{
+	char text[PROC_STAT_BYTES];
+	struct proc_stat s;
+
+	return proc_read(at, name, text, sizeof(text)) > 0 && proc_stat_parse(&s, text) && s.state == 'R'
+			? (int)s.fields[PROC_CPU]
+			: -1;
+}
+
+static void add_children(struct walk *w, int at, const char *name)
+{
+	char text[512], *at_text = text, *end;
+
+	if (proc_read(at, name, text, sizeof(text)) <= 0)
+		return;
+	for (long pid; (pid = strtol(at_text, &end, 10)) > 0 && w->count < TREE_MAX; at_text = end)
+		w->processes[w->count++] = (pid_t)pid;
+}
+
+static void look_at_thread(struct walk *w, int at, pid_t id)
+{
+	char name[32];
+	int cpu;
+
+	snprintf(name, sizeof(name), "%d/stat", (int)id);
+	cpu = running_on(at, name);
+	if (cpu >= 0) {
+		w->found = (struct runner){ .task = id, .cpu = cpu };
+		w->running++;
+	}
+	snprintf(name, sizeof(name), "%d/children", (int)id);
+	add_children(w, at, name);
+}
+
+static void look_at_process(struct walk *w, pid_t pid)
+{
+	char path[32];
+	const struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && w->running < 2 && (entry = readdir(dir)))
+		if (*entry->d_name != '.')
+			look_at_thread(w, dirfd(dir), (pid_t)strtol(entry->d_name, NULL, 10));
+	if (dir)
+		closedir(dir);
+}
+
+bool runner_find(struct runner *r, pid_t root)
+{
+	struct walk w = { .processes = { root }, .count = 1 };
+
+	for (size_t i = 0; i < w.count && w.running < 2; i++)
+		look_at_process(&w, w.processes[i]);
+	*r = w.found;
+	return w.running == 1 && w.count < TREE_MAX;
+}
+
+bool runner_is_there(const struct runner *r)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)r->task);
+	return running_on(AT_FDCWD, path) == r->cpu;
+}
+
+/* Exchange of CPUs. */
 
 enum {
 	PERIOD_MS = 10,      /* measured: 5 is not better, 20 is slightly worse */
