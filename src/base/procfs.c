@@ -25,7 +25,8 @@ ssize_t proc_read(int at, const char *path, char *text, size_t size)
 	return n;
 }
 
-ssize_t proc_read_of(pid_t pid, const char *file, char *text, size_t size)
+/* Of /proc/PID */
+static ssize_t proc_read_of(pid_t pid, const char *file, char *text, size_t size)
 {
 	char path[64];
 

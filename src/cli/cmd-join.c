@@ -9,7 +9,6 @@
 #include "exchange/join.h"
 #include "record/ringdir.h"
 #include "store/run-dir.h"
-#include "store/run-parts.h"
 
 #include <errno.h>
 #include <stdio.h>

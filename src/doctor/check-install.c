@@ -1,6 +1,6 @@
 /*
- * Checks of the installation, the memory and limits a recording needs, and the
- * programs and devices of this machine.
+ * What all checks share, and the checks of the installation, the memory and limits a recording needs, and the programs
+ * and devices of this machine.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -14,13 +14,68 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#define ROW(id, name, purpose, is_needed) { name, purpose, is_needed, check_##id },
+const struct doctor_check doctor_checks[] = { DOCTOR_CHECKS(ROW){ NULL } };
+
+const char *const doctor_state_names[] = {
+	[DOCTOR_WORKS] = "works",
+	[DOCTOR_PARTLY] = "partly",
+	[DOCTOR_NO] = "no",
+	[DOCTOR_NONE] = "none",
+};
+
+void doctor_report(struct doctor_result *r, enum doctor_state state, const char *fmt, ...)
+{
+	va_list ap;
+
+	r->state = state;
+	va_start(ap, fmt);
+	vsnprintf(r->why, sizeof(r->why), fmt, ap);
+	va_end(ap);
+}
+
+void doctor_fix(struct doctor_result *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->fix, sizeof(r->fix), fmt, ap);
+	va_end(ap);
+}
+
+bool doctor_number(const char *path, long *value)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char *end;
+
+	if (fs_read_file(AT_FDCWD, path, 64, &text, NULL))
+		return false;
+	*value = strtol(text.data, &end, 10);
+	return end != text.data;
+}
+
+bool doctor_has_capability(int capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &header, data) != 0)
+		return false;
+	return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
 
 #define KERNEL_MAJOR 5 /* doc/platform.md: waitid on a pidfd came with 5.4 */
 #define KERNEL_MINOR 4

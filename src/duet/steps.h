@@ -8,7 +8,7 @@
 #define SONDE_DUET_STEPS_H
 
 #include "base/arena.h"
-#include "base/tempdir.h"
+#include "base/fs.h"
 #include "duet/run-commands.h"
 
 /* Adds the iterations of a run directory; their value is the step's, or that of a counter. -ENODATA if it has none. */

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/tempdir.h"
+#include "base/fs.h"
 #include "duet/duet.h"
 
 struct duet_worktrees {

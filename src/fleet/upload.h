@@ -9,8 +9,8 @@
 #ifndef SONDE_FLEET_UPLOAD_H
 #define SONDE_FLEET_UPLOAD_H
 
+#include "base/fs.h"
 #include "base/sha256.h"
-#include "base/tempdir.h"
 #include "fleet/nats-client.h"
 
 enum { FLEET_CHUNK_BYTES = 512 << 10, FLEET_CHUNKS_MAX = 1024 };

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "model/lanes-fill.h"
 #include "model/model-private.h"
-#include "store/run-parts.h"
+#include "store/run-dir.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "record/ringdir.h"
-#include "store/run-parts.h"
+#include "store/run-dir.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef SONDE_RECORD_HOSTS_PRIVATE_H
 #define SONDE_RECORD_HOSTS_PRIVATE_H
 
-#include "base/clockfit.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "record/hosts.h"
 #include "store/run-dir.h"

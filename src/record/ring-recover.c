@@ -10,7 +10,6 @@
 #include "record/ringdir.h"
 #include "record/run-json.h"
 #include "store/run-dir.h"
-#include "store/run-parts.h"
 #include "store/table-read.h"
 
 #include <errno.h>

@@ -1,9 +1,228 @@
 #include "store/block-builder.h"
 
+#include "store/format.h"
 #include "store/hash.h"
+#include "store/writer.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define STAGGER_BYTES 192u
+
+/* Rows. */
+
+/* Arrays start this far apart modulo a page; otherwise equal rows of all columns would share the same cache lines. */
+
+/* A field of a row, of any type. */
+typedef int64_t __attribute__((may_alias)) word;
+
+static void store_gather_init(struct store_gather *g, const struct store_schema *schema)
+{
+	*g = (struct store_gather){ .schema = schema };
+	for (unsigned c = 0; c < schema->count; c++) {
+		if (schema->columns[c].kind == STORE_REAL)
+			g->has_reals = 1;
+		g->is_real[g->special_count] = schema->columns[c].kind == STORE_REAL;
+		if (schema->columns[c].kind != STORE_INT)
+			g->special[g->special_count++] = c;
+		buf_init(&g->texts[c], STORE_BLOCK_TEXT_MAX + 1);
+	}
+}
+
+static void store_gather_release(struct store_gather *g)
+{
+	for (unsigned c = 0; c < g->schema->count; c++) {
+		free(g->memory[c]);
+		buf_release(&g->texts[c]);
+	}
+}
+
+void store_gather_reset(struct store_gather *g)
+{
+	for (unsigned c = 0; c < g->schema->count; c++)
+		buf_reset(&g->texts[c]);
+	g->rows = 0;
+	g->text_bytes = 0;
+}
+
+/* The text of a field of a TEXT column; NULL if it is null. */
+static const struct store_text *text_at(const word *field)
+{
+	const struct store_text *text;
+
+	memcpy(&text, field, sizeof(text));
+	return text && text->data ? text : NULL;
+}
+
+/* True if the row has only INT columns and null texts. Most rows do, and skip the handling of texts. */
+static inline __attribute__((always_inline)) bool is_plain(const struct store_gather *g, const word *row)
+{
+	word any = g->has_reals;
+
+	for (unsigned k = 0; k < g->special_count; k++)
+		any |= row[g->special[k]];
+	return !any;
+}
+
+static int64_t null_if_nan(int64_t bits)
+{
+	double real;
+
+	memcpy(&real, &bits, sizeof(real));
+	real = isnan(real) ? STORE_NULL_REAL : real;
+	memcpy(&bits, &real, sizeof(real));
+	return bits;
+}
+
+/* The stored values of the special columns. Reserves memory for texts; adds nothing yet. */
+static int settle(struct store_gather *g, const word *row, int64_t *settled)
+{
+	uint64_t bytes = g->text_bytes;
+
+	for (unsigned k = 0; k < g->special_count; k++) {
+		unsigned c = g->special[k];
+		const struct store_text *text = g->is_real[k] ? NULL : text_at(&row[c]);
+
+		settled[k] = g->is_real[k] ? null_if_nan(row[c]) : STORE_NULL;
+		if (!text)
+			continue;
+		if (text->bytes > STORE_TEXT_BYTES_MAX)
+			return -EMSGSIZE;
+		bytes += text->bytes;
+		if (bytes > STORE_BLOCK_TEXT_MAX)
+			return -ENOSPC;
+		if (!buf_reserve(&g->texts[c], text->bytes))
+			return -ENOMEM;
+		settled[k] = (int64_t)text->bytes;
+	}
+	return 0;
+}
+
+static void begin_block(struct store_gather *g, const word *row, const int64_t *settled)
+{
+	g->varying_count = 0;
+	for (unsigned c = 0; c < g->schema->count; c++) {
+		g->same[c] = row[c];
+		g->is_same[c] = -1;
+		g->watched[c] = g->schema->columns[c].kind == STORE_INT ? -1 : 0;
+	}
+	for (unsigned k = 0; k < g->special_count; k++)
+		g->same[g->special[k]] = settled[k];
+}
+
+/* Allocate an array for the column and fill it with the value of all rows so far. */
+static int begin_varying(struct store_gather *g, unsigned c)
+{
+	if (!g->memory[c]) {
+		size_t stagger = c * STAGGER_BYTES;
+
+		g->memory[c] = aligned_alloc(64, STORE_BLOCK_ROWS * sizeof(int64_t) + stagger);
+		if (!g->memory[c])
+			return -ENOMEM;
+		g->values[c] = (int64_t *)((char *)g->memory[c] + stagger);
+	}
+	for (size_t i = 0; i < g->rows; i++)
+		g->values[c][i] = g->same[c];
+	g->is_same[c] = 0;
+	return 0;
+}
+
+/* Start arrays for the INT columns that change with this row. */
+static int begin_varying_ints(struct store_gather *g, const word *row)
+{
+	for (unsigned c = 0; c < g->schema->count; c++) {
+		if (((row[c] ^ g->same[c]) & g->watched[c]) == 0)
+			continue;
+		if (begin_varying(g, c) < 0)
+			return -ENOMEM;
+		g->watched[c] = 0;
+		g->varying[g->varying_count++] = c;
+	}
+	return 0;
+}
+
+static int begin_varying_special(struct store_gather *g, const int64_t *settled)
+{
+	for (unsigned k = 0; k < g->special_count; k++) {
+		unsigned c = g->special[k];
+
+		if (g->is_same[c] && settled[k] != g->same[c] && begin_varying(g, c) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static inline __attribute__((always_inline)) void add_ints(struct store_gather *g, const word *row)
+{
+	const unsigned count = g->varying_count;
+	const size_t at = g->rows;
+
+	for (unsigned k = 0; k < count; k++)
+		g->values[g->varying[k]][at] = row[g->varying[k]];
+}
+
+static void add_special(struct store_gather *g, const word *row, const int64_t *settled)
+{
+	for (unsigned k = 0; k < g->special_count; k++) {
+		unsigned c = g->special[k];
+		struct buf *texts = &g->texts[c];
+
+		if (!g->is_same[c])
+			g->values[c][g->rows] = settled[k];
+		if (g->is_real[k] || settled[k] == STORE_NULL || settled[k] == 0)
+			continue;
+		/* settle() reserved the space. */
+		memcpy(texts->data + texts->len, text_at(&row[c])->data, (size_t)settled[k]);
+		texts->len += (size_t)settled[k];
+		texts->data[texts->len] = '\0';
+		g->text_bytes += (uint64_t)settled[k];
+	}
+}
+
+/* INT columns of the next row. */
+static inline __attribute__((always_inline)) int put_ints(struct store_gather *g, const word *fields)
+{
+	int64_t differs = 0;
+
+	for (unsigned c = 0; c < g->schema->count; c++)
+		differs |= (fields[c] ^ g->same[c]) & g->watched[c];
+	if (differs && begin_varying_ints(g, fields) < 0)
+		return -ENOMEM;
+	add_ints(g, fields);
+	return 0;
+}
+
+STORE_WIDE int store_gather_add(struct store_gather *g, const void *row)
+{
+	int64_t settled[STORE_COLUMNS_MAX];
+	const word *fields = row;
+	bool plain = is_plain(g, fields);
+	int rc;
+
+	if (!(plain && g->is_plain) || g->rows == 0) {
+		rc = settle(g, fields, settled);
+		if (rc < 0)
+			return rc;
+		if (g->rows == 0) {
+			begin_block(g, fields, settled);
+			g->is_plain = plain;
+		}
+		if (begin_varying_special(g, settled) < 0)
+			return -ENOMEM;
+	}
+	if (put_ints(g, fields) < 0)
+		return -ENOMEM;
+	if (!(plain && g->is_plain)) {
+		g->is_plain = false;
+		add_special(g, fields, settled);
+	}
+	g->rows++;
+	return 0;
+}
+
+/* Blocks. */
 
 static void note_zone(struct store_build *b, enum store_semantic semantic, const struct store_range *range)
 {

@@ -4,7 +4,7 @@
  * Each lane keeps, for every level, up to 16 nodes that have no parent yet. The 16th completes a block: it is
  * written, and a node that summarizes it is added to the level above. The nodes of level 0 summarize leaves.
  */
-#include "store/pyramid-format.h"
+#include "store/pyramid-private.h"
 
 #include "base/buf.h"
 #include "base/fs.h"

@@ -5,7 +5,6 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "store/run-parts.h"
 
 #include <ctype.h>
 #include <dirent.h>

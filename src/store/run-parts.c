@@ -1,4 +1,4 @@
-#include "store/run-parts.h"
+#include "store/run-dir.h"
 
 #include "store/schema.h"
 

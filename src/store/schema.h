@@ -414,6 +414,5 @@ extern const struct store_schema *const store_schemas[STORE_TABLE_COUNT];
 
 const struct store_schema *store_schema_find(const char *name);          /* NULL if unknown */
 int store_schema_column(const struct store_schema *s, const char *name); /* its number, or -1 */
-const char *store_kind_word(enum store_kind kind);                       /* "int", "real", "text" */
 
 #endif
