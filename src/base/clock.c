@@ -209,17 +209,6 @@ static void take_piece(struct tick_line *l, uint64_t ticks)
 	l->slope = (double)((uint64_t)a[1].mono_ns - (uint64_t)a[0].mono_ns) / (double)(a[1].ticks - a[0].ticks);
 }
 
-static int64_t add_rounded(int64_t base, double delta)
-{
-	const double limit = 9223372036854775808.0; /* 2^63: from there the conversion to an integer is undefined */
-	int64_t sum;
-
-	delta += delta < 0 ? -0.5 : 0.5;
-	if (delta <= -limit || delta >= limit || __builtin_add_overflow(base, (int64_t)delta, &sum))
-		return delta < 0 ? INT64_MIN : INT64_MAX;
-	return sum;
-}
-
 int64_t tick_line_ns(struct tick_line *l, uint64_t ticks)
 {
 	const struct tick_pair *a;
@@ -231,7 +220,14 @@ int64_t tick_line_ns(struct tick_line *l, uint64_t ticks)
 		take_piece(l, ticks);
 	a = &l->pairs[l->hint];
 	from_a = ticks < a->ticks ? -(double)(a->ticks - ticks) : (double)(ticks - a->ticks);
-	return add_rounded(a->mono_ns, from_a * l->slope);
+	double delta = from_a * l->slope;
+	const double limit = 9223372036854775808.0; /* 2^63: from there the conversion to an integer is undefined */
+	int64_t sum;
+
+	delta += delta < 0 ? -0.5 : 0.5;
+	if (delta <= -limit || delta >= limit || __builtin_add_overflow(a->mono_ns, (int64_t)delta, &sum))
+		return delta < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
 }
 
 void tick_line_release(struct tick_line *l)

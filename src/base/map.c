@@ -88,17 +88,6 @@ static uint32_t *find(const struct map *m, uint64_t hash, const void *key, size_
 	}
 }
 
-static void fill_slots(const struct map *m, uint32_t *slots, size_t mask)
-{
-	for (size_t n = 0; n < m->count; n++) {
-		size_t i = m->entries[n].hash & mask;
-
-		while (slots[i])
-			i = (i + 1) & mask;
-		slots[i] = (uint32_t)n + 1;
-	}
-}
-
 static int grow_slots(struct map *m)
 {
 	size_t size = m->slots ? (m->slot_mask + 1) * 2 : SLOTS_MIN;
@@ -106,7 +95,14 @@ static int grow_slots(struct map *m)
 
 	if (!slots)
 		return -1;
-	fill_slots(m, slots, size - 1);
+	size_t mask = size - 1;
+	for (size_t n = 0; n < m->count; n++) {
+		size_t i = m->entries[n].hash & mask;
+
+		while (slots[i])
+			i = (i + 1) & mask;
+		slots[i] = (uint32_t)n + 1;
+	}
 	free(m->slots);
 	m->slots = slots;
 	m->slot_mask = size - 1;

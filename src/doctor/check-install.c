@@ -307,9 +307,12 @@ void check_energy(struct doctor_result *r)
 	}
 }
 
-/* Lists the OpenCL implementations that the ICD loader would find. */
-static void list_opencl(struct buf *out)
+void check_gpu(struct doctor_result *r)
 {
+	CLEANUP(buf_release) struct buf opencl = BUF_INIT;
+	void *nvml;
+
+	/* Lists the OpenCL implementations that the ICD loader would find. */
 	DIR *dir = opendir("/etc/OpenCL/vendors");
 	const struct dirent *entry;
 	size_t count = 0;
@@ -317,19 +320,11 @@ static void list_opencl(struct buf *out)
 	while (dir && (entry = readdir(dir)) && count < 4) {
 		const char *end = strstr(entry->d_name, ".icd");
 		if (end && !end[4])
-			buf_addf(out, "%s%.*s", count++ ? " and " : "; OpenCL commands are recorded, by ",
+			buf_addf(&opencl, "%s%.*s", count++ ? " and " : "; OpenCL commands are recorded, by ",
 					(int)(end - entry->d_name), entry->d_name);
 	}
 	if (dir)
 		closedir(dir);
-}
-
-void check_gpu(struct doctor_result *r)
-{
-	CLEANUP(buf_release) struct buf opencl = BUF_INIT;
-	void *nvml;
-
-	list_opencl(&opencl);
 	if (access("/dev/nvidiactl", F_OK) != 0) {
 		if (has_render_node() || access("/dev/kfd", F_OK) == 0)
 			doctor_report(r, DOCTOR_NO, "a GPU is there, but no NVIDIA driver%s", opencl.data);

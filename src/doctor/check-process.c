@@ -191,18 +191,6 @@ static void write_text(const char *path, const char *text)
 		(void)!write(fd, text, strlen(text));
 }
 
-/* Maps our single user and group ID to root of a new user namespace. */
-static void map_ids(uid_t uid, gid_t gid)
-{
-	char text[64];
-
-	write_text("/proc/self/setgroups", "deny");
-	snprintf(text, sizeof(text), "0 %u 1", (unsigned)uid);
-	write_text("/proc/self/uid_map", text);
-	snprintf(text, sizeof(text), "0 %u 1", (unsigned)gid);
-	write_text("/proc/self/gid_map", text);
-}
-
 enum sandbox_step {
 	SANDBOX_WORKS,
 	SANDBOX_UNSHARE,
@@ -229,8 +217,16 @@ static enum sandbox_step try_overlay(void)
 
 	if (unshare(CLONE_NEWNS | (uid ? CLONE_NEWUSER : 0)) != 0)
 		return SANDBOX_UNSHARE;
-	if (uid)
-		map_ids(uid, gid);
+	if (uid) {
+		/* Maps our single user and group ID to root of a new user namespace. */
+		char text[64];
+
+		write_text("/proc/self/setgroups", "deny");
+		snprintf(text, sizeof(text), "0 %u 1", (unsigned)uid);
+		write_text("/proc/self/uid_map", text);
+		snprintf(text, sizeof(text), "0 %u 1", (unsigned)gid);
+		write_text("/proc/self/gid_map", text);
+	}
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
 		return SANDBOX_PRIVATE;
 	if (mount("tmpfs", "/tmp", "tmpfs", 0, "size=1m") != 0)

@@ -80,14 +80,6 @@ int setup_record_load(struct setup_record *record, const char *path, struct aren
 	return rc ? broken(path, "a change lacks its values", err) : 0;
 }
 
-static int make_parent(const char *path, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf dir = BUF_INIT;
-
-	buf_add(&dir, path, (size_t)(strrchr(path, '/') - path));
-	return fs_mkdir_p(dir.data, 0755, err);
-}
-
 int setup_record_save(const struct setup_record *record, const char *path, struct sonde_err *err)
 {
 	CLEANUP(release_json) json_t *root = json_pack("{s:i, s:[]}", "version", VERSION, "changes");
@@ -106,7 +98,10 @@ int setup_record_save(const struct setup_record *record, const char *path, struc
 	text = rc ? NULL : json_dumps(root, JSON_INDENT(2));
 	if (!text)
 		return err_sys(err, ENOMEM, "cannot write '%s'", path);
-	rc = make_parent(path, err);
+	CLEANUP(buf_release) struct buf dir = BUF_INIT;
+
+	buf_add(&dir, path, (size_t)(strrchr(path, '/') - path));
+	rc = fs_mkdir_p(dir.data, 0755, err);
 	return rc ? rc : fs_replace_file(AT_FDCWD, path, text, strlen(text), err);
 }
 

@@ -175,29 +175,6 @@ void engine_name(char *out, size_t size, bool is_kept)
 	snprintf(out, size, "sonde-%s%d-%u", is_kept ? "kept-" : "", (int)getpid(), atomic_fetch_add(&count, 1));
 }
 
-static void add_cpus(struct words *w, const cpu_set_t *cpus)
-{
-	CLEANUP(buf_release) struct buf list = BUF_INIT;
-	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, cpus))
-			buf_addf(&list, "%s%d", list.len ? "," : "", i);
-	words_addf(w, "--cpuset-cpus=%s", list.data);
-}
-
-static void add_limits(struct words *w, const struct job_limits *l)
-{
-	if (l->cpus > 0)
-		words_addf(w, "--cpus=%.3f", l->cpus);
-	if (l->cpu_weight)
-		words_addf(w, "--cpu-shares=%llu", (unsigned long long)l->cpu_weight * 1024 / 100);
-	if (l->memory_bytes) {
-		words_addf(w, "--memory=%llu", (unsigned long long)l->memory_bytes);
-		words_addf(w, "--memory-swap=%llu", (unsigned long long)l->memory_bytes);
-	}
-	if (l->pids)
-		words_addf(w, "--pids-limit=%llu", (unsigned long long)l->pids);
-}
-
 /* Only variables to set: a variable to remove was never in an image's environment. */
 void engine_add_env(struct words *w, const char *const *env)
 {
@@ -209,9 +186,24 @@ void engine_add_env(struct words *w, const char *const *env)
 void engine_add_place(struct words *w, const struct job_isolation *place, const struct job_spec *spec,
 		const struct mount_dir *mounts)
 {
-	add_limits(w, &place->limits);
-	if (spec->cpus)
-		add_cpus(w, spec->cpus);
+	/* Limits. */
+	if (place->limits.cpus > 0)
+		words_addf(w, "--cpus=%.3f", place->limits.cpus);
+	if (place->limits.cpu_weight)
+		words_addf(w, "--cpu-shares=%llu", (unsigned long long)place->limits.cpu_weight * 1024 / 100);
+	if (place->limits.memory_bytes) {
+		words_addf(w, "--memory=%llu", (unsigned long long)place->limits.memory_bytes);
+		words_addf(w, "--memory-swap=%llu", (unsigned long long)place->limits.memory_bytes);
+	}
+	if (place->limits.pids)
+		words_addf(w, "--pids-limit=%llu", (unsigned long long)place->limits.pids);
+	if (spec->cpus) {
+		CLEANUP(buf_release) struct buf list = BUF_INIT;
+		for (int i = 0; i < CPU_SETSIZE; i++)
+			if (CPU_ISSET(i, spec->cpus))
+				buf_addf(&list, "%s%d", list.len ? "," : "", i);
+		words_addf(w, "--cpuset-cpus=%s", list.data);
+	}
 	for (size_t i = 0; i < place->mount_count; i++) {
 		const struct job_mount *m = &place->mounts[i];
 		char source[PATH_MAX];

@@ -33,32 +33,20 @@
 
 /* The start barrier. */
 
-/* The waiting process continues */
-static void start_barrier_open(struct start_barrier *g)
-{
-	if (g->waiting >= 0)
-		close(g->waiting);
-	g->waiting = -1;
-}
-
 /* Whether it was opened or not */
 static void start_barrier_release(struct start_barrier *g)
 {
 	if (!g->is_made)
 		return;
-	start_barrier_open(g);
+	/* The waiting process continues. */
+	if (g->waiting >= 0)
+		close(g->waiting);
+	g->waiting = -1;
 	if (g->listening >= 0)
 		close(g->listening); /* a later connect is refused, and that process does not wait */
 	unlink(g->path);
 	rmdir(g->dir);
 	*g = (struct start_barrier)START_BARRIER_INIT;
-}
-
-static int fail(struct start_barrier *g)
-{
-	int error = errno;
-	start_barrier_release(g);
-	return -error;
 }
 
 /* Socket paths must be short, and that of the directory may be long: bind by /proc/self/fd. */
@@ -82,8 +70,11 @@ static int start_barrier_init(struct start_barrier *g)
 	g->is_made = true;
 	snprintf(g->path, sizeof(g->path), "%s/gate", g->dir);
 	g->listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (g->listening < 0 || bind_in(g) || listen(g->listening, 1) || chmod(g->path, 0666))
-		return fail(g);
+	if (g->listening < 0 || bind_in(g) || listen(g->listening, 1) || chmod(g->path, 0666)) {
+		int error = errno;
+		start_barrier_release(g);
+		return -error;
+	}
 	return 0;
 }
 
@@ -130,20 +121,6 @@ static bool is_container(const char *dir)
 	return run == ID_DIGITS;
 }
 
-static void find_leaf(struct cgroup_leaf *leaf, struct cgroup_map *its)
-{
-	*leaf = (struct cgroup_leaf){ .v2_fd = -1 };
-	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
-		if (is_container(its->base[i])) {
-			leaf->dir[i] = its->base[i];
-			leaf->is_v2[i] = its->is_v2[i];
-		}
-	if (!*its->base[CGROUP_MEMORY] && leaf->dir[CGROUP_CORE]) {
-		leaf->dir[CGROUP_MEMORY] = leaf->dir[CGROUP_CORE];
-		leaf->is_v2[CGROUP_MEMORY] = true;
-	}
-}
-
 /* Usage of a container with the lifetime of the job. */
 static void container_poll(struct job *j)
 {
@@ -158,24 +135,30 @@ static void container_poll(struct job *j)
 	if (fs_read_file(AT_FDCWD, "/proc/self/mountinfo", TEXT_MAX, &mounts, NULL) ||
 			!read_map(&its, j->pid, mounts.data))
 		return;
-	find_leaf(&leaf, &its);
+	/* Its cgroups; a controller without one of its own counts in the unified hierarchy. */
+	leaf = (struct cgroup_leaf){ .v2_fd = -1 };
+	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (is_container(its.base[i])) {
+			leaf.dir[i] = its.base[i];
+			leaf.is_v2[i] = its.is_v2[i];
+		}
+	if (!*its.base[CGROUP_MEMORY] && leaf.dir[CGROUP_CORE]) {
+		leaf.dir[CGROUP_MEMORY] = leaf.dir[CGROUP_CORE];
+		leaf.is_v2[CGROUP_MEMORY] = true;
+	}
 	cgroup_leaf_usage(&leaf, &c->seen);
-}
-
-static void ask_about_memory(const struct job *j, struct contained *c)
-{
-	if (!j->has_ended || !c->is_limited)
-		return;
-	c->is_limited = false; /* query once */
-	int was_oom = engine_was_oom(c->engine, c->name);
-	if (was_oom >= 0 && c->seen.oom_kills < was_oom)
-		c->seen.oom_kills = was_oom;
 }
 
 static void container_seen(const struct job *j, struct job_usage *usage)
 {
 	struct contained *c = j->place;
-	ask_about_memory(j, c);
+	/* The cgroup is gone by now, so the engine is queried for an OOM kill. */
+	if (j->has_ended && c->is_limited) {
+		c->is_limited = false; /* query once */
+		int was_oom = engine_was_oom(c->engine, c->name);
+		if (was_oom >= 0 && c->seen.oom_kills < was_oom)
+			c->seen.oom_kills = was_oom;
+	}
 	usage->user_ns = c->seen.user_ns;
 	usage->system_ns = c->seen.system_ns;
 	usage->max_rss_bytes = c->seen.max_rss_bytes;
@@ -233,22 +216,6 @@ static void add_hold(struct contained *c, const struct job_spec *spec)
 		words_add(&c->argv, before.items[i]);
 }
 
-static void add_run(struct contained *c, const struct job_spec *spec)
-{
-	struct words *w = &c->argv;
-	engine_add(w, c->engine);
-	words_add(w, "run");
-	if (!c->is_kept && !c->is_limited)
-		words_add(w, "--rm"); /* otherwise `release` removes it, after a query */
-	words_addf(w, "--name=%s", c->name);
-	if (spec->fds[0] != JOB_FD_NULL)
-		words_add(w, "--interactive");
-	engine_add_place(w, spec->place, spec, &c->mounts);
-	add_hold(c, spec);
-	for (size_t i = 0; spec->argv[i]; i++)
-		words_add(w, spec->argv[i]);
-}
-
 static int prepare(struct job *j, const struct job_spec *spec, struct supervisor_plan *plan, struct sonde_err *err)
 {
 	struct contained *c = calloc(1, sizeof(*c));
@@ -271,7 +238,19 @@ static int prepare(struct job *j, const struct job_spec *spec, struct supervisor
 	c->is_kept = spec->place->is_kept;
 	c->is_limited = spec->place->limits.memory_bytes > 0;
 	engine_name(c->name, sizeof(c->name), c->is_kept);
-	add_run(c, spec);
+	/* The command line of the engine. */
+	struct words *w = &c->argv;
+	engine_add(w, c->engine);
+	words_add(w, "run");
+	if (!c->is_kept && !c->is_limited)
+		words_add(w, "--rm"); /* otherwise `release` removes it, after a query */
+	words_addf(w, "--name=%s", c->name);
+	if (spec->fds[0] != JOB_FD_NULL)
+		words_add(w, "--interactive");
+	engine_add_place(w, spec->place, spec, &c->mounts);
+	add_hold(c, spec);
+	for (size_t i = 0; spec->argv[i]; i++)
+		words_add(w, spec->argv[i]);
 	return container_use_client(j, plan, &c->argv, err);
 }
 
@@ -400,23 +379,19 @@ static int set_limits(struct job *j, const struct job_limits *limits, struct son
 	return words_done(&w) ? err_sys(err, ENOMEM, "cannot limit a container") : engine_run(&w, NULL, err);
 }
 
-/*
- * podman's monitor records an OOM kill as an empty file in the directory where podman was started, which is the
- * user's directory. Remove the file if it did not exist before.
- */
-static void drop_oom_file(const struct contained *c)
-{
-	struct stat st;
-	if (c->has_no_oom_file && !lstat(OOM_FILE, &st) && S_ISREG(st.st_mode) && !st.st_size && st.st_uid == geteuid())
-		unlink(OOM_FILE);
-}
-
 static int release(struct job *j, struct sonde_err *err)
 {
 	struct contained *c = j->place;
 	int rc = c && c->engine && j->supervisor ? put_away(c, err) : 0;
 	if (c) {
-		drop_oom_file(c);
+		/*
+		 * podman's monitor records an OOM kill as an empty file in the directory where podman was started,
+		 * which is the user's directory. Remove the file if it did not exist before.
+		 */
+		struct stat st;
+		if (c->has_no_oom_file && !lstat(OOM_FILE, &st) && S_ISREG(st.st_mode) && !st.st_size &&
+				st.st_uid == geteuid())
+			unlink(OOM_FILE);
 		start_barrier_release(&c->start_barrier);
 		mount_dir_release(&c->mounts);
 		words_release(&c->argv);

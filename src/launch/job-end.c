@@ -79,7 +79,8 @@ static int kill_all(struct job *j, struct sonde_err *err)
 			j->program);
 }
 
-static void reap_supervisor(struct job *j)
+/* No process is left: release the supervisor and the isolation. */
+static int put_away(struct job *j, struct sonde_err *err)
 {
 	siginfo_t info;
 	while (j->supervisor_pidfd >= 0 && waitid(P_PIDFD, (id_t)j->supervisor_pidfd, &info, WEXITED | __WALL) &&
@@ -88,12 +89,6 @@ static void reap_supervisor(struct job *j)
 	if (j->supervisor_pidfd >= 0)
 		close(j->supervisor_pidfd);
 	j->supervisor_pidfd = -1;
-}
-
-/* No process is left: release the supervisor and the isolation. */
-static int put_away(struct job *j, struct sonde_err *err)
-{
-	reap_supervisor(j);
 	if (j->ops->usage && j->place)
 		j->ops->usage(j, &j->usage);
 	int rc = j->ops->release ? j->ops->release(j, err) : 0;

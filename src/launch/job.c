@@ -350,27 +350,23 @@ void job_poll(struct job *j)
 		j->ops->look(j);
 }
 
-/* For a container only the values of its cgroup are known. */
-static bool rusage_of_container(const struct job *j, struct rusage *usage)
-{
-	struct job_usage u;
-	job_usage(j, &u);
-	*usage = (struct rusage){ .ru_utime = { u.user_ns / 1000000000, u.user_ns % 1000000000 / 1000 },
-		.ru_stime = { u.system_ns / 1000000000, u.system_ns % 1000000000 / 1000 },
-		.ru_maxrss = u.max_rss_bytes > 0 ? u.max_rss_bytes / 1024 : -1,
-		.ru_minflt = -1,
-		.ru_majflt = -1,
-		.ru_nvcsw = -1,
-		.ru_nivcsw = -1,
-		.ru_inblock = -1,
-		.ru_oublock = -1 };
-	return j->has_ended && u.user_ns >= 0 && u.system_ns >= 0;
-}
-
 bool job_rusage(const struct job *j, struct rusage *usage)
 {
-	if (j->is_client)
-		return rusage_of_container(j, usage);
+	if (j->is_client) {
+		/* For a container only the values of its cgroup are known. */
+		struct job_usage u;
+		job_usage(j, &u);
+		*usage = (struct rusage){ .ru_utime = { u.user_ns / 1000000000, u.user_ns % 1000000000 / 1000 },
+			.ru_stime = { u.system_ns / 1000000000, u.system_ns % 1000000000 / 1000 },
+			.ru_maxrss = u.max_rss_bytes > 0 ? u.max_rss_bytes / 1024 : -1,
+			.ru_minflt = -1,
+			.ru_majflt = -1,
+			.ru_nvcsw = -1,
+			.ru_nivcsw = -1,
+			.ru_inblock = -1,
+			.ru_oublock = -1 };
+		return j->has_ended && u.user_ns >= 0 && u.system_ns >= 0;
+	}
 	*usage = j->rusage;
 	return j->has_ended;
 }

@@ -319,21 +319,6 @@ static int mounts_read(struct sandbox_mounts *m)
 	return rc;
 }
 
-static int add_mounts(struct sandbox *s, const struct job_isolation *place, struct sonde_err *err)
-{
-	for (size_t i = 0; i < place->mount_count; i++) {
-		const struct job_mount *m = &place->mounts[i];
-		if (m->target[0] != '/' || strstr(m->target, "/../"))
-			return err_set(err, EINVAL, "cannot mount on '%s': the path must be absolute", m->target);
-		CLEANUP(cleanup_fd) int fd = mount_open(m); /* report errors early; it is opened again at the start */
-		if (fd < 0)
-			return mount_error(m, -fd, err);
-		if (sandbox_add_mount(s, m))
-			return err_sys(err, ENOMEM, "cannot mount '%s'", m->source);
-	}
-	return 0;
-}
-
 static int fill(struct sandbox *s, const struct job_isolation *place, struct sonde_err *err)
 {
 	char root[PATH_MAX];
@@ -353,7 +338,17 @@ static int fill(struct sandbox *s, const struct job_isolation *place, struct son
 		rc = add_submounts(s, &mounts, root);
 	if (rc)
 		return err_sys(err, -rc, "cannot prepare a sandbox");
-	return add_mounts(s, place, err);
+	for (size_t i = 0; i < place->mount_count; i++) {
+		const struct job_mount *m = &place->mounts[i];
+		if (m->target[0] != '/' || strstr(m->target, "/../"))
+			return err_set(err, EINVAL, "cannot mount on '%s': the path must be absolute", m->target);
+		CLEANUP(cleanup_fd) int fd = mount_open(m); /* report errors early; it is opened again at the start */
+		if (fd < 0)
+			return mount_error(m, -fd, err);
+		if (sandbox_add_mount(s, m))
+			return err_sys(err, ENOMEM, "cannot mount '%s'", m->source);
+	}
+	return 0;
 }
 
 int sandbox_new(struct sandbox **out, const struct job_isolation *place, struct sonde_err *err)

@@ -92,16 +92,6 @@ static int running_on(int at, const char *name)
 			: -1;
 }
 
-static void add_children(struct walk *w, int at, const char *name)
-{
-	char text[512], *at_text = text, *end;
-
-	if (proc_read(at, name, text, sizeof(text)) <= 0)
-		return;
-	for (long pid; (pid = strtol(at_text, &end, 10)) > 0 && w->count < TREE_MAX; at_text = end)
-		w->processes[w->count++] = (pid_t)pid;
-}
-
 static void look_at_thread(struct walk *w, int at, pid_t id)
 {
 	char name[32];
@@ -114,30 +104,32 @@ static void look_at_thread(struct walk *w, int at, pid_t id)
 		w->running++;
 	}
 	snprintf(name, sizeof(name), "%d/children", (int)id);
-	add_children(w, at, name);
-}
+	char text[512], *at_text = text, *end;
 
-static void look_at_process(struct walk *w, pid_t pid)
-{
-	char path[32];
-	const struct dirent *entry;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	while (dir && w->running < 2 && (entry = readdir(dir)))
-		if (*entry->d_name != '.')
-			look_at_thread(w, dirfd(dir), (pid_t)strtol(entry->d_name, NULL, 10));
-	if (dir)
-		closedir(dir);
+	if (proc_read(at, name, text, sizeof(text)) <= 0)
+		return;
+	for (long pid; (pid = strtol(at_text, &end, 10)) > 0 && w->count < TREE_MAX; at_text = end)
+		w->processes[w->count++] = (pid_t)pid;
 }
 
 bool runner_find(struct runner *r, pid_t root)
 {
 	struct walk w = { .processes = { root }, .count = 1 };
 
-	for (size_t i = 0; i < w.count && w.running < 2; i++)
-		look_at_process(&w, w.processes[i]);
+	for (size_t i = 0; i < w.count && w.running < 2; i++) {
+		pid_t pid = w.processes[i];
+		char path[32];
+		const struct dirent *entry;
+		DIR *dir;
+
+		snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+		dir = opendir(path);
+		while (dir && w.running < 2 && (entry = readdir(dir)))
+			if (*entry->d_name != '.')
+				look_at_thread(&w, dirfd(dir), (pid_t)strtol(entry->d_name, NULL, 10));
+		if (dir)
+			closedir(dir);
+	}
 	*r = w.found;
 	return w.running == 1 && w.count < TREE_MAX;
 }
@@ -250,21 +242,6 @@ static void *help(void *arg)
 	}
 }
 
-/* Pins the trader to the CPU of one thread and the helper to that of the other. `mine` is the trader's. */
-static void take_places(struct cpu_swap *t, struct runner *mine, struct runner *other)
-{
-	if (t->trader_cpu == other->cpu) {
-		struct runner swapped = *mine;
-
-		*mine = *other;
-		*other = swapped;
-	}
-	if (t->trader_cpu != mine->cpu)
-		pin(0, t->trader_cpu = mine->cpu);
-	if (t->helper_cpu != other->cpu) /* the helper sleeps, so that this interrupts no thread */
-		pin(t->helper_id, t->helper_cpu = other->cpu);
-}
-
 static void cpu_swap(struct cpu_swap *t)
 {
 	struct runner mine, other;
@@ -274,7 +251,17 @@ static void cpu_swap(struct cpu_swap *t)
 		return;
 	if (mine.cpu == other.cpu || !may_run_on(&mine, other.cpu, &set) || !may_run_on(&other, mine.cpu, &set))
 		return;
-	take_places(t, &mine, &other);
+	/* Pins the trader to the CPU of one thread and the helper to that of the other. `mine` is the trader's. */
+	if (t->trader_cpu == other.cpu) {
+		struct runner swapped = mine;
+
+		mine = other;
+		other = swapped;
+	}
+	if (t->trader_cpu != mine.cpu)
+		pin(0, t->trader_cpu = mine.cpu);
+	if (t->helper_cpu != other.cpu) /* the helper sleeps, so that this interrupts no thread */
+		pin(t->helper_id, t->helper_cpu = other.cpu);
 	t->helpers = other;
 	t->helpers_to = mine.cpu;
 	atomic_store(&t->is_helper_back, false);

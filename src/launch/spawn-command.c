@@ -13,18 +13,6 @@
 
 #define OUTPUT_MAX ((size_t)1 << 20)
 
-static void set_files(posix_spawn_file_actions_t *files, const struct launch_command *c)
-{
-	for (int i = 0; i < 3; i++) {
-		if (c->fds[i] == JOB_FD_NULL)
-			posix_spawn_file_actions_addopen(files, i, "/dev/null", i ? O_WRONLY : O_RDONLY, 0);
-		else if (c->fds[i] >= 0)
-			posix_spawn_file_actions_adddup2(files, c->fds[i], i);
-	}
-	if (c->has_only_streams)
-		posix_spawn_file_actions_addclosefrom_np(files, 3);
-}
-
 static void set_attributes(posix_spawnattr_t *attr, const struct launch_command *c)
 {
 	short flags = 0;
@@ -49,7 +37,15 @@ int launch_spawn(const struct launch_command *c, pid_t *pid, struct sonde_err *e
 	posix_spawnattr_t attr;
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
-	set_files(&files, c);
+	/* Standard streams, and on request no other descriptor. */
+	for (int i = 0; i < 3; i++) {
+		if (c->fds[i] == JOB_FD_NULL)
+			posix_spawn_file_actions_addopen(&files, i, "/dev/null", i ? O_WRONLY : O_RDONLY, 0);
+		else if (c->fds[i] >= 0)
+			posix_spawn_file_actions_adddup2(&files, c->fds[i], i);
+	}
+	if (c->has_only_streams)
+		posix_spawn_file_actions_addclosefrom_np(&files, 3);
 	set_attributes(&attr, c);
 	int rc = posix_spawnp(pid, c->argv[0], &files, &attr, c->argv, c->env ? c->env : environ);
 	posix_spawnattr_destroy(&attr);

@@ -197,14 +197,6 @@ static bool kill_child(void *arg, const struct tree_process *p)
 	return true;
 }
 
-static void kill_children(struct supervisor *k)
-{
-	if (getpid() == 1)
-		kill(-1, SIGKILL);
-	else
-		tree_scan(kill_child, k);
-}
-
 static bool ask_child(void *arg, const struct tree_process *p)
 {
 	if (p->parent == getpid())
@@ -220,22 +212,6 @@ static void go_after_us(struct supervisor *k)
 		tree_scan(ask_child, k);
 	if (until_ns < k->deadline_ns)
 		k->deadline_ns = until_ns;
-}
-
-/* Reads a request, or end of file if sonde has died. */
-static void listen_to(struct supervisor *k)
-{
-	struct order order;
-	ssize_t n = recv(k->sock, &order, sizeof(order), MSG_DONTWAIT);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	k->is_alone = n <= 0; /* also ECONNRESET: it died with messages unread */
-	if (n == sizeof(order) && order.kind == ORDER_DEADLINE)
-		k->deadline_ns = order.deadline_ns;
-	else if (n > 0)
-		k->is_killing = true;
-	else if (k->plan->is_bound)
-		go_after_us(k);
 }
 
 /* Poll timeout in milliseconds; -1: none. */
@@ -259,36 +235,33 @@ static void keep(struct supervisor *k)
 		reap(k);
 		if (!k->is_killing && clock_mono_ns() >= k->deadline_ns)
 			k->is_killing = k->is_overdue = true;
-		if (k->is_killing)
-			kill_children(k);
+		if (k->is_killing) {
+			/* As process 1 of a PID namespace, one signal reaches all. */
+			if (getpid() == 1)
+				kill(-1, SIGKILL);
+			else
+				tree_scan(kill_child, k);
+		}
 		struct pollfd fds[] = { { .fd = k->signals, .events = POLLIN },
 			{ .fd = k->is_alone ? -1 : k->sock, .events = POLLIN } };
 		poll(fds, 2, patience_ms(k));
 		while (read(k->signals, &info, sizeof(info)) > 0)
 			;
-		if (fds[1].revents)
-			listen_to(k);
+		if (fds[1].revents) {
+			/* Reads a request, or end of file if sonde has died. */
+			struct order order;
+			ssize_t n = recv(k->sock, &order, sizeof(order), MSG_DONTWAIT);
+			if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
+				k->is_alone = n <= 0; /* also ECONNRESET: it died with messages unread */
+				if (n == sizeof(order) && order.kind == ORDER_DEADLINE)
+					k->deadline_ns = order.deadline_ns;
+				else if (n > 0)
+					k->is_killing = true;
+				else if (k->plan->is_bound)
+					go_after_us(k);
+			}
+		}
 	}
-}
-
-static int watch_children(void)
-{
-	sigset_t set;
-	struct sigaction usual = { .sa_handler = SIG_DFL };
-	sigaction(SIGCHLD, &usual, NULL); /* if SIGCHLD is ignored, the exit status of a child is lost */
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/* Closes all inherited descriptors except these two. */
-static void let_go(struct supervisor *k)
-{
-	dup2(k->sock, 0);
-	dup2(k->signals, 1);
-	syscall(SYS_close_range, 2, ~0u, 0);
-	k->sock = 0;
-	k->signals = 1;
 }
 
 static void live(const struct supervisor_plan *plan, int sock) __attribute__((noreturn));
@@ -297,7 +270,13 @@ static void live(const struct supervisor_plan *plan, int sock)
 	struct supervisor k = { .plan = plan, .sock = sock, .deadline_ns = INT64_MAX };
 	/* Move both away from 0 and 1, which are their final numbers. */
 	k.sock = fcntl(sock, F_DUPFD_CLOEXEC, 3);
-	int signals = watch_children();
+	/* SIGCHLD arrives as a descriptor. */
+	sigset_t set;
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	sigaction(SIGCHLD, &usual, NULL); /* if SIGCHLD is ignored, the exit status of a child is lost */
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	k.signals = signals < 0 ? -1 : fcntl(signals, F_DUPFD_CLOEXEC, 3);
 	close(sock);
 	if (signals >= 0)
@@ -313,7 +292,12 @@ static void live(const struct supervisor_plan *plan, int sock)
 			fail(&k, SUPERVISOR_AT_SANDBOX + stage, -rc);
 	}
 	start_command(&k);
-	let_go(&k);
+	/* Closes all inherited descriptors except these two. */
+	dup2(k.sock, 0);
+	dup2(k.signals, 1);
+	syscall(SYS_close_range, 2, ~0u, 0);
+	k.sock = 0;
+	k.signals = 1;
 	for (;;)
 		keep(&k);
 }

@@ -33,13 +33,6 @@ struct mqtt_message {
 
 enum packet { CONNECT = 0x10, CONNACK = 0x20, PUBLISH = 0x30, PUBACK = 0x40, DISCONNECT = 0xe0 };
 
-static void add_length(struct buf *out, size_t n)
-{
-	for (; n >= 0x80; n >>= 7)
-		buf_addc(out, (char)(n | 0x80));
-	buf_addc(out, (char)n);
-}
-
 static void add_text(struct buf *out, const char *text)
 {
 	size_t n = strlen(text);
@@ -52,7 +45,10 @@ static void add_text(struct buf *out, const char *text)
 static void add_packet(struct buf *out, unsigned head, const struct buf *rest)
 {
 	buf_addc(out, (char)head);
-	add_length(out, rest->len);
+	size_t n = rest->len;
+	for (; n >= 0x80; n >>= 7)
+		buf_addc(out, (char)(n | 0x80));
+	buf_addc(out, (char)n);
 	buf_add(out, rest->data, rest->len);
 }
 

@@ -161,17 +161,6 @@ struct backlogged {
 	_Alignas(8) char bytes[SONDE_CHUNK_BYTES];
 };
 
-/* The number of records if all are finished and the chunk has no writer any more; else 0. */
-static uint32_t finished_records(const char *chunk, uint32_t at)
-{
-	uint32_t count = 0;
-	uint64_t head;
-	for (at = at ? at : SONDE_CHUNK_FIRST; ring_chunk_next((const void *)chunk, &at, false, &head) == RING_RECORD;
-			count++)
-		at += ring_head_bytes(head);
-	return at == SONDE_CHUNK_BYTES ? count : 0;
-}
-
 static void append(struct backlog *backlog, struct backlogged *e)
 {
 	e->next = NULL;
@@ -196,7 +185,14 @@ static void shelve(struct drain *d, struct drain_process *p, struct drain_segmen
 	if (!e)
 		return;
 	memcpy(e->bytes, drain_chunk_at(s, i), SONDE_CHUNK_BYTES);
-	e->records = finished_records(e->bytes, s->chunks[i].at);
+	/* Its records are counted only if all are finished and the chunk has no writer any more. */
+	uint32_t at = s->chunks[i].at;
+	uint32_t count = 0;
+	uint64_t head;
+	for (at = at ? at : SONDE_CHUNK_FIRST;
+			ring_chunk_next((const void *)e->bytes, &at, false, &head) == RING_RECORD; count++)
+		at += ring_head_bytes(head);
+	e->records = at == SONDE_CHUNK_BYTES ? count : 0;
 	if (!e->records)
 		return;
 	e->process = p;
@@ -237,20 +233,6 @@ static bool read_first(struct drain *d, bool is_last_chance)
 	return true;
 }
 
-/* Decode the copies of a process that wait for strings of other threads. */
-static void drain_backlog_of(struct drain *d, const struct drain_process *p, bool is_last_chance)
-{
-	for (unsigned n = d->backlog.count; n; n--) {
-		struct backlogged *e = d->backlog.first;
-		if (e->process == p) {
-			read_first(d, is_last_chance);
-			continue;
-		}
-		d->backlog.first = e->next;
-		append(&d->backlog, e);
-	}
-}
-
 void drain_backlog(struct drain *d)
 {
 	unsigned waiting = 0;
@@ -263,7 +245,16 @@ void drain_backlog(struct drain *d)
 
 void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance)
 {
-	drain_backlog_of(d, p, is_last_chance);
+	/* Decode the copies of a process that wait for strings of other threads. */
+	for (unsigned n = d->backlog.count; n; n--) {
+		struct backlogged *e = d->backlog.first;
+		if (e->process == p) {
+			read_first(d, is_last_chance);
+			continue;
+		}
+		d->backlog.first = e->next;
+		append(&d->backlog, e);
+	}
 	if (!begin_reading(d, p))
 		return;
 	for (uint32_t n = 0; n < p->segment_count; n++)

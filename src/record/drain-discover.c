@@ -75,21 +75,6 @@ static struct ring_calls *new_table(uint64_t hash, const struct call_info *rows,
 	return t;
 }
 
-static struct ring_calls *parse(char *text, uint64_t hash)
-{
-	uint32_t count = 0;
-	struct call_info *rows = calloc(CALLS_ROWS_MAX, sizeof(*rows));
-	for (char *line; rows && (line = strsep(&text, "\n")) && *line && count < CALLS_ROWS_MAX; count++)
-		if (!parse_row(line, &rows[count])) {
-			free(rows);
-			return NULL;
-		}
-	struct ring_calls *t = rows ? new_table(hash, rows, count) : NULL;
-	if (!t)
-		free(rows);
-	return t;
-}
-
 /* A process may have written anything there: only a text with the right hash is a table. */
 static struct ring_calls *load(const struct ring_dir *ring, uint64_t hash)
 {
@@ -103,7 +88,18 @@ static struct ring_calls *load(const struct ring_dir *ring, uint64_t hash)
 	if (!text || read(fd, text, (size_t)st.st_size) != (ssize_t)st.st_size ||
 			store_hash(text, (size_t)st.st_size, 0) != hash)
 		return NULL;
-	return parse(text, hash);
+	/* One row per line. */
+	uint32_t count = 0;
+	struct call_info *rows = calloc(CALLS_ROWS_MAX, sizeof(*rows));
+	for (char *line; rows && (line = strsep(&text, "\n")) && *line && count < CALLS_ROWS_MAX; count++)
+		if (!parse_row(line, &rows[count])) {
+			free(rows);
+			return NULL;
+		}
+	struct ring_calls *t = rows ? new_table(hash, rows, count) : NULL;
+	if (!t)
+		free(rows);
+	return t;
 }
 
 struct ring_calls *ring_calls_find(struct ring_calls **all, const struct ring_dir *ring, uint64_t hash,

@@ -130,25 +130,6 @@ static void collect_ends(struct drain *d)
 	}
 }
 
-/* Keeps the cost of a pass proportional to the live processes, not to all that ever ran. */
-static void forget_done(struct drain *d)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < d->live_count; i++)
-		if (!d->live[i]->is_done)
-			d->live[kept++] = d->live[i];
-	d->live_count = kept;
-}
-
-static void sample_clock(struct drain *d)
-{
-	if (d->ring->control->clock != SONDE_CLOCK_TICKS || d->epollfd < 0)
-		return;
-	int64_t now = clock_mono_ns();
-	if (d->line.count < 2 || now - d->line.pairs[d->line.count - 1].mono_ns > LINE_INTERVAL_NS)
-		tick_line_sample(&d->line);
-}
-
 /* A hostile program can truncate a file that we have mapped. Then only its own rows are lost. */
 static sigjmp_buf bus_escape;
 
@@ -184,7 +165,12 @@ static bool guarded(struct drain *d, void (*work)(struct drain *d))
 static void pass(struct drain *d)
 {
 	uint32_t made = __atomic_load_n(&d->ring->control->segments_made, __ATOMIC_ACQUIRE);
-	sample_clock(d);
+	/* Ticks are converted between pairs of both clocks: take one now and then. */
+	if (d->ring->control->clock == SONDE_CLOCK_TICKS && d->epollfd >= 0) {
+		int64_t now = clock_mono_ns();
+		if (d->line.count < 2 || now - d->line.pairs[d->line.count - 1].mono_ns > LINE_INTERVAL_NS)
+			tick_line_sample(&d->line);
+	}
 	if (made != d->segments_seen || d->epollfd < 0) {
 		d->segments_seen = made;
 		drain_discover(d);
@@ -200,7 +186,12 @@ static void pass(struct drain *d)
 	if (is_reaping)
 		d->reaped_ns = clock_mono_ns();
 	collect_ends(d);
-	forget_done(d);
+	/* Keeps the cost of a pass proportional to the live processes, not to all that ever ran. */
+	size_t kept = 0;
+	for (size_t i = 0; i < d->live_count; i++)
+		if (!d->live[i]->is_done)
+			d->live[kept++] = d->live[i];
+	d->live_count = kept;
 }
 
 uint64_t drain_pass(struct drain *d)

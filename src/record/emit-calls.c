@@ -105,38 +105,6 @@ static void note_child(struct drain *d, const struct drain_process *parent, int3
 		.start_ns = emit_ns(d, ring_record_call(&d->ring_record)->ticks) };
 }
 
-/* An exec attempt, by the process itself or by a vfork child in its memory. */
-static void note_exec(struct drain *d, struct drain_process *p, const struct drain_chunk *c,
-		const struct ring_record *v)
-{
-	uint32_t why = v->arg_count ? (uint32_t)v->args[0] : 0;
-	char *path = v->string_count ? arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes) : NULL;
-	if (!path)
-		return;
-	if (c->pid != p->pid) {
-		note_child(d, p, c->pid, why, path);
-	} else {
-		p->exec_path = path;
-		p->exec_untraced = why;
-	}
-}
-
-static void note_failed_exec(struct drain *d, struct drain_process *p, const struct drain_chunk *c)
-{
-	if (c->pid == p->pid)
-		p->exec_path = NULL;
-	else
-		note_child(d, p, c->pid, 0, NULL);
-}
-
-/* posix_spawn's plain arguments are the child's pid and why it will be untraced. */
-static void note_spawn(struct drain *d, const struct drain_process *p, const struct ring_record *v)
-{
-	if (v->arg_count >= 2 && v->args[0] > 0 && !ring_record_call(v)->head.errnum && v->string_count)
-		note_child(d, p, (int32_t)v->args[0], (uint32_t)v->args[1],
-				arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes));
-}
-
 enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
 	const struct ring_record *v = &d->ring_record;
@@ -205,12 +173,21 @@ enum emit_result emit_plain_call(struct drain *d, struct drain_process *p, struc
 	const struct call_info *info = info_of(p, r->head.call);
 	if (info && info->category == CALL_CATEGORY_PROCESS) {
 		note_wait(d, &d->ring_record, info);
-		if (info->kind == CALL_KIND_EXEC)
-			note_failed_exec(d, p, c);
-		else if (!strncmp(info->name, "posix_spawn", 11))
-			note_spawn(d, p, &d->ring_record);
-		else if ((!strcmp(info->name, "fork") || !strcmp(info->name, "_Fork")) && r->ret > 0)
+		if (info->kind == CALL_KIND_EXEC) {
+			if (c->pid == p->pid)
+				p->exec_path = NULL;
+			else
+				note_child(d, p, c->pid, 0, NULL);
+		} else if (!strncmp(info->name, "posix_spawn", 11)) {
+			/* posix_spawn's plain arguments are the child's pid and why it will be untraced. */
+			if (d->ring_record.arg_count >= 2 && d->ring_record.args[0] > 0 &&
+					!ring_record_call(&d->ring_record)->head.errnum && d->ring_record.string_count)
+				note_child(d, p, (int32_t)d->ring_record.args[0], (uint32_t)d->ring_record.args[1],
+						arena_copy(&d->arena, d->ring_record.strings[0].data,
+								d->ring_record.strings[0].bytes));
+		} else if ((!strcmp(info->name, "fork") || !strcmp(info->name, "_Fork")) && r->ret > 0) {
 			note_child(d, p, (int32_t)r->ret, SONDE_UNTRACED_NO, NULL);
+		}
 	}
 	if (d->probes && info && (info->kind == CALL_KIND_CONNECT || info->kind == CALL_KIND_ACCEPT))
 		note_peer(d, c, info->kind == CALL_KIND_ACCEPT);
@@ -219,6 +196,18 @@ enum emit_result emit_plain_call(struct drain *d, struct drain_process *p, struc
 
 enum emit_result emit_exec(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
-	note_exec(d, p, c, &d->ring_record);
+	/* An exec attempt, by the process itself or by a vfork child in its memory. */
+	uint32_t why = d->ring_record.arg_count ? (uint32_t)d->ring_record.args[0] : 0;
+	char *path = d->ring_record.string_count
+			? arena_copy(&d->arena, d->ring_record.strings[0].data, d->ring_record.strings[0].bytes)
+			: NULL;
+	if (path) {
+		if (c->pid != p->pid) {
+			note_child(d, p, c->pid, why, path);
+		} else {
+			p->exec_path = path;
+			p->exec_untraced = why;
+		}
+	}
 	return emit_call(d, p, c, is_last_chance);
 }

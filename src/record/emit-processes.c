@@ -32,9 +32,10 @@ static const char *untraced_word(uint32_t why)
 	return why < sizeof(untraced_words) / sizeof(*untraced_words) ? untraced_words[why] : NULL;
 }
 
-/* The state of a child without any events, as text. */
-static void unseen_state(struct drain *d, const struct untraced_child *b)
+static void emit_unseen(struct drain *d, const struct untraced_child *b)
 {
+	struct store_process row = store_process_nulls;
+	/* The state of a child without any events, as text. */
 	const char *why = untraced_word(b->why);
 	buf_reset(&d->scratch);
 	if (b->path)
@@ -43,12 +44,6 @@ static void unseen_state(struct drain *d, const struct untraced_child *b)
 		buf_adds(&d->scratch, "running");
 	else
 		buf_adds(&d->scratch, "ended without a call");
-}
-
-static void emit_unseen(struct drain *d, const struct untraced_child *b)
-{
-	struct store_process row = store_process_nulls;
-	unseen_state(d, b);
 	row.pid = b->pid;
 	row.ppid = b->parent->pid;
 	row.parent = b->parent->number;

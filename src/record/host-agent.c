@@ -185,16 +185,6 @@ static bool answer(struct agent *a, const char *line)
 	return say(a, "error no such request");
 }
 
-/* The client is gone: stop the program and remove its directory. */
-static void abandon(const struct agent *a)
-{
-	pid_t pid = recorder_of(a->dir);
-	for (int ms = 0; pid && !kill(pid, ms ? 0 : SIGTERM) && ms < END_WAIT_MS; ms += 50)
-		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
-	if (a->dir[0])
-		fs_remove_tree(AT_FDCWD, a->dir);
-}
-
 int host_agent(int in, int out, struct sonde_err *err)
 {
 	struct agent a = { .in = in, .out = out };
@@ -205,7 +195,12 @@ int host_agent(int in, int out, struct sonde_err *err)
 	say(&a, HOST_GREETING);
 	while (read_line(in, line) && answer(&a, line))
 		;
-	abandon(&a);
+	/* The client is gone: stop the program and remove its directory. */
+	pid_t pid = recorder_of(a.dir);
+	for (int ms = 0; pid && !kill(pid, ms ? 0 : SIGTERM) && ms < END_WAIT_MS; ms += 50)
+		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	if (a.dir[0])
+		fs_remove_tree(AT_FDCWD, a.dir);
 	return 0;
 }
 

@@ -49,21 +49,18 @@ static bool find_gpu_library(char *out, size_t size, const char *library)
 	return n > 0 && (size_t)n < size && !access(out, R_OK);
 }
 
-/* See launch/container-init.c. Without it, probes do not see a daemon's containers, and a warning is printed. */
-static void find_hold(struct placed *p)
-{
-	if (p->place.kind != JOB_CONTAINER || fs_prefix(&p->hold, NULL))
-		return;
-	buf_adds(&p->hold, "/libexec/sonde/sonde-hold");
-	if (!buf_error(&p->hold) && !access(p->hold.data, X_OK))
-		p->place.hold = p->hold.data;
-}
-
 int placed_init(struct placed *p, const struct job_isolation *asked, const char *ring, const char *library,
 		struct sonde_err *err)
 {
 	*p = (struct placed){ .place = *asked, .hold = BUF_INIT };
-	find_hold(p);
+	/*
+	 * See launch/container-init.c. Without it, probes do not see a daemon's containers, and a warning is printed.
+	 */
+	if (p->place.kind == JOB_CONTAINER && !fs_prefix(&p->hold, NULL)) {
+		buf_adds(&p->hold, "/libexec/sonde/sonde-hold");
+		if (!buf_error(&p->hold) && !access(p->hold.data, X_OK))
+			p->place.hold = p->hold.data;
+	}
 	if (!isolation_has_own_pids(asked) || !library || !*library)
 		return 0;
 	p->mounts = calloc(asked->mount_count + 3, sizeof(*p->mounts));
@@ -138,18 +135,6 @@ static void ignore(int number)
 	(void)number;
 }
 
-/* Installed before anything can send it: then the signal is harmless in every thread. */
-static int take_signal(sigset_t *old)
-{
-	struct sigaction harmless = { .sa_handler = ignore, .sa_flags = SA_RESTART };
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, GROWTH_SIGNAL);
-	sigaction(GROWTH_SIGNAL, &harmless, NULL); /* exec resets it to the default */
-	pthread_sigmask(SIG_BLOCK, &set, old);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static bool ask_for_news(int dir)
 {
 	struct f_owner_ex us = { .type = F_OWNER_TID, .pid = gettid() };
@@ -163,7 +148,14 @@ static void watch_growth(struct waker *w, const char *ring)
 	w->ring = ring ? open(ring, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (w->ring < 0)
 		return;
-	w->fds[WAKE_GROWTH].fd = take_signal(&w->old_mask);
+	/* Installed before anything can send it: then the signal is harmless in every thread. */
+	struct sigaction harmless = { .sa_handler = ignore, .sa_flags = SA_RESTART };
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, GROWTH_SIGNAL);
+	sigaction(GROWTH_SIGNAL, &harmless, NULL); /* exec resets it to the default */
+	pthread_sigmask(SIG_BLOCK, &set, &w->old_mask);
+	w->fds[WAKE_GROWTH].fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (ask_for_news(w->ring)) /* if unsupported, only the timeout wakes us */
 		w->idle_ms = IDLE_MS;
 }

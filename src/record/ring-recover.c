@@ -30,20 +30,6 @@ struct recovery {
 	struct recover_result *result;
 };
 
-/* The same texts in the same order get the same ids; a lost text keeps its number. */
-static void copy_strings(struct recovery *r)
-{
-	for (size_t id = 1; id < r->names.count; id++) {
-		const struct store_text *t = store_names_get(&r->names, (int64_t)id);
-		char lost[32];
-		if (t)
-			store_strings_id(&r->sink.strings, t->data, t->bytes);
-		else
-			store_strings_id(&r->sink.strings, lost,
-					(size_t)snprintf(lost, sizeof(lost), "(lost %zu)", id));
-	}
-}
-
 static void mention(struct recovery *r, int64_t process, int64_t pid)
 {
 	bool is_new = false;
@@ -138,15 +124,6 @@ static void emit_mentioned(struct recovery *r)
 	}
 }
 
-static void forget_drained(struct recovery *r, const struct drain *d)
-{
-	for (size_t i = 0; i < d->process_count; i++) {
-		uint64_t *at = map_put_int(&r->processes, d->processes[i]->number, NULL);
-		if (at)
-			*at = 1;
-	}
-}
-
 /* A ring that is read in part would be removed after that. */
 static int check_calls(const struct drain *d, struct sonde_err *err)
 {
@@ -164,7 +141,12 @@ static int drain_ring(struct recovery *r, struct sonde_err *err)
 		drain_pass(&d);
 		restore_definitions(r, &d);
 		drain_finish(&d);
-		forget_drained(r, &d);
+		/* Processes of the ring have rows: they are not only mentioned. */
+		for (size_t i = 0; i < d.process_count; i++) {
+			uint64_t *at = map_put_int(&r->processes, d.processes[i]->number, NULL);
+			if (at)
+				*at = 1;
+		}
 		r->result->ring_events = d.events;
 		r->result->is_lost_known = true;
 		r->result->lost_events = drained > r->result->kept_rows ? drained - r->result->kept_rows : 0;
@@ -233,8 +215,18 @@ int record_recover(const char *bundle, const struct recover_ring *ring, bool is_
 	if (!rc)
 		rc = make_new_tables(&r, err);
 	if (!rc) {
-		if (!store_names_open(&r.names, r.old.tablesfd, NULL))
-			copy_strings(&r);
+		if (!store_names_open(&r.names, r.old.tablesfd, NULL)) {
+			/* The same texts in the same order get the same ids; a lost text keeps its number. */
+			for (size_t id = 1; id < r.names.count; id++) {
+				const struct store_text *t = store_names_get(&r.names, (int64_t)id);
+				char lost[32];
+				if (t)
+					store_strings_id(&r.sink.strings, t->data, t->bytes);
+				else
+					store_strings_id(&r.sink.strings, lost,
+							(size_t)snprintf(lost, sizeof(lost), "(lost %zu)", id));
+			}
+		}
 		for (int i = 0; i < STORE_TABLE_COUNT; i++)
 			if (i != STORE_TABLE_STRING)
 				copy_table(&r, i);

@@ -139,12 +139,6 @@ static int fill_control(struct sonde_control *c, const struct ring_options *o, s
 	return rc;
 }
 
-static int open_dir(struct ring_dir *r, struct sonde_err *err)
-{
-	r->fd = open(r->path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return r->fd < 0 ? err_sys(err, errno, "cannot open ring directory '%s'", r->path.data) : 0;
-}
-
 static const char *name_of(const struct ring_dir *r)
 {
 	return strrchr(r->path.data, '/') + 1;
@@ -161,20 +155,6 @@ static int open_in_parent(struct ring_dir *r, struct sonde_err *err)
 	return r->fd < 0 ? err_sys(err, errno, "cannot open ring directory '%s'", r->path.data) : 0;
 }
 
-/*
- * The table of calls, for recovery by another version; programs with this libsonde need not write it. Nothing else
- * needs it, so a file size limit (ulimit -f) must not end the recording, neither by its error nor by its signal.
- */
-static void write_calls(struct ring_dir *r)
-{
-	char name[CALLS_FILE_BYTES];
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
-	calls_file_name(name, CALLS_HASH);
-	sigaction(SIGXFSZ, &ignore, &old);
-	fs_replace_file(r->fd, name, calls_text, calls_text_bytes, NULL);
-	sigaction(SIGXFSZ, &old, NULL);
-}
-
 int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_options *options, struct sonde_err *err)
 {
 	int rc = make_dir(r, options->place, fallback, err);
@@ -187,7 +167,17 @@ int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_
 	if (!rc)
 		rc = fill_control(r->control, options, err);
 	if (!rc) {
-		write_calls(r);
+		/*
+		 * The table of calls, for recovery by another version; programs with this libsonde need not write it.
+		 * Nothing else needs it, so a file size limit (ulimit -f) must not end the recording, neither by its
+		 * error nor by its signal.
+		 */
+		char name[CALLS_FILE_BYTES];
+		struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
+		calls_file_name(name, CALLS_HASH);
+		sigaction(SIGXFSZ, &ignore, &old);
+		fs_replace_file(r->fd, name, calls_text, calls_text_bytes, NULL);
+		sigaction(SIGXFSZ, &old, NULL);
 		r->control->calls_hash = CALLS_HASH;
 	}
 	if (!rc && options->knob_init_count)
@@ -213,7 +203,8 @@ static int open_control(struct ring_dir *r, struct sonde_err *err)
 int ring_dir_open(struct ring_dir *r, const char *path, struct sonde_err *err)
 {
 	buf_adds(&r->path, path);
-	int rc = open_dir(r, err);
+	r->fd = open(r->path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = r->fd < 0 ? err_sys(err, errno, "cannot open ring directory '%s'", r->path.data) : 0;
 	return rc ? rc : open_control(r, err);
 }
 
@@ -224,18 +215,6 @@ static const char *skip_number(const char *at)
 {
 	size_t n = strspn(at, "0123456789");
 	return n && n <= 10 ? at + n : NULL;
-}
-
-/* An absolute path ending in sonde-<uid>.<six characters>, as created by make_dir. */
-static bool is_ring_path(const char *path)
-{
-	const char *name = strrchr(path, '/');
-	const char *at = *path == '/' && !strncmp(name, "/sonde-", 7) ? skip_number(name + 7) : NULL;
-	if (!at || *at != '.' || strlen(at) != 7)
-		return false;
-	while (isalnum((unsigned char)*++at))
-		;
-	return !*at;
 }
 
 /* Owned by us or, for root, by the owner of the run. */
@@ -262,7 +241,14 @@ static int refuse(const char *path, const char *why, struct sonde_err *err)
 
 int ring_dir_claim(struct ring_dir *r, int rundir, const char *path, const char *id, struct sonde_err *err)
 {
-	if (!is_ring_path(path))
+	/* An absolute path ending in sonde-<uid>.<six characters>, as created by make_dir. */
+	const char *name = strrchr(path, '/');
+	const char *at = *path == '/' && !strncmp(name, "/sonde-", 7) ? skip_number(name + 7) : NULL;
+	if (!at || *at != '.' || strlen(at) != 7)
+		return refuse(path, "its name is not the name of a ring", err);
+	while (isalnum((unsigned char)*++at))
+		;
+	if (*at)
 		return refuse(path, "its name is not the name of a ring", err);
 	buf_adds(&r->path, path);
 	int rc = open_in_parent(r, err);

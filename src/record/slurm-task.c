@@ -176,35 +176,6 @@ static void forget_step(void)
 	}
 }
 
-/* Signals to the step are for its programs; we exit after them. */
-static void stand_aside(void)
-{
-	sigset_t all;
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null >= 0) {
-		dup2(null, STDIN_FILENO);
-		dup2(null, STDOUT_FILENO);
-	}
-	forget_step();
-}
-
-/* A program that cannot be executed leaves no run. */
-static bool find_runs(struct joining *g)
-{
-	bool has_runs = false;
-	for (size_t i = 0; i < g->hosts.count; i++) {
-		CLEANUP(buf_release) struct buf path = BUF_INIT;
-		struct host *one = &g->hosts.all[i];
-		buf_addf(&path, "hosts/%s", g->parts[i].is_known ? one->place.data : "?");
-		one->is_fetched = !faccessat(g->hosts.run.dirfd, path.data, F_OK, 0);
-		has_runs |= one->is_fetched;
-	}
-	return has_runs;
-}
-
 static int finish(struct joining *g)
 {
 	char name[64];
@@ -217,7 +188,15 @@ static int finish(struct joining *g)
 			err_set(&g->hosts.all[i].why, ENOENT, "this task never began to record");
 		}
 	}
-	bool has_runs = find_runs(g);
+	/* A program that cannot be executed leaves no run. */
+	bool has_runs = false;
+	for (size_t i = 0; i < g->hosts.count; i++) {
+		CLEANUP(buf_release) struct buf path = BUF_INIT;
+		struct host *one = &g->hosts.all[i];
+		buf_addf(&path, "hosts/%s", g->parts[i].is_known ? one->place.data : "?");
+		one->is_fetched = !faccessat(g->hosts.run.dirfd, path.data, F_OK, 0);
+		has_runs |= one->is_fetched;
+	}
 	int rc = has_runs ? hosts_write(&g->hosts, NULL) : 0;
 	for (size_t i = g->hosts.count; i-- > 0;)
 		if (is_first_of(g, i))
@@ -242,7 +221,17 @@ static int step_join(const struct record_step *s, const struct record_hosts *o, 
 				.count = s->tasks,
 				.start_mono_ns = clock_mono_ns(),
 				.start_real_ns = clock_real_ns() } };
-	stand_aside();
+	/* Signals to the step are for its programs; we exit after them. */
+	sigset_t all;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+	}
+	forget_step();
 	g.hosts.all = calloc(s->tasks, sizeof(*g.hosts.all));
 	g.parts = calloc(s->tasks, sizeof(*g.parts));
 	int rc = g.hosts.all && g.parts ? store_run_open_any(&g.hosts.run, s->bundle.data, NULL) : -ENOMEM;
@@ -282,21 +271,11 @@ bool record_step_find(struct record_step *s)
 			(!within || strcmp(within, s->id) != 0);
 }
 
-/* Next to the requested run directory, or in the runs directory. */
-static void add_meeting(const struct record_step *s, const char *dir, struct buf *out)
+/* The first task: create the run directory, and publish its path or the reason of the failure. */
+static int lead(struct record_step *s, const struct record_hosts *o, const char *meeting, struct sonde_err *err)
 {
-	const char *slash = dir ? strrchr(dir, '/') : NULL;
-	if (!dir)
-		buf_adds(out, store_runs_dir());
-	else if (slash)
-		buf_add(out, dir, slash == dir ? 1 : (size_t)(slash - dir));
-	else
-		buf_addc(out, '.');
-	buf_addf(out, "/.sonde-step-%s", s->id);
-}
-
-static int make_bundle(struct record_step *s, const struct record_hosts *o, struct sonde_err *err)
-{
+	CLEANUP(buf_release) struct buf word = BUF_INIT;
+	/* The run directory. */
 	struct store_run run = STORE_RUN_INIT;
 	int rc = writers_create_run(&run, o->dir, o->name, o->is_forced, err);
 	if (!rc && mkdirat(run.dirfd, "hosts", 0700))
@@ -308,14 +287,6 @@ static int make_bundle(struct record_step *s, const struct record_hosts *o, stru
 		rc = err_sys(err, errno, "cannot find '%s'", run.path);
 	free(whole);
 	store_run_release(&run);
-	return rc;
-}
-
-/* The first task: create the run directory, and publish its path or the reason of the failure. */
-static int lead(struct record_step *s, const struct record_hosts *o, const char *meeting, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf word = BUF_INIT;
-	int rc = make_bundle(s, o, err);
 	if (rc)
 		buf_addf(&word, "%c%s", FAILED, err->text);
 	else
@@ -378,7 +349,16 @@ static int start_helper(struct record_step *s, const struct record_hosts *o, con
 int record_step_begin(struct record_step *s, const struct record_hosts *o, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf meeting = BUF_INIT;
-	add_meeting(s, o->dir, &meeting);
+	/* Next to the requested run directory, or in the runs directory. */
+	const char *dir = o->dir;
+	const char *slash = dir ? strrchr(dir, '/') : NULL;
+	if (!dir)
+		buf_adds(&meeting, store_runs_dir());
+	else if (slash)
+		buf_add(&meeting, dir, slash == dir ? 1 : (size_t)(slash - dir));
+	else
+		buf_addc(&meeting, '.');
+	buf_addf(&meeting, "/.sonde-step-%s", s->id);
 	int rc = s->task ? follow(s, meeting.data, err) : lead(s, o, meeting.data, err);
 	if (!rc)
 		rc = note(s, -1, err);

@@ -18,27 +18,6 @@
 /* A field of a row, of any type. */
 typedef int64_t __attribute__((may_alias)) word;
 
-static void store_gather_init(struct store_gather *g, const struct store_schema *schema)
-{
-	*g = (struct store_gather){ .schema = schema };
-	for (unsigned c = 0; c < schema->count; c++) {
-		if (schema->columns[c].kind == STORE_REAL)
-			g->has_reals = 1;
-		g->is_real[g->special_count] = schema->columns[c].kind == STORE_REAL;
-		if (schema->columns[c].kind != STORE_INT)
-			g->special[g->special_count++] = c;
-		buf_init(&g->texts[c], STORE_BLOCK_TEXT_MAX + 1);
-	}
-}
-
-static void store_gather_release(struct store_gather *g)
-{
-	for (unsigned c = 0; c < g->schema->count; c++) {
-		free(g->memory[c]);
-		buf_release(&g->texts[c]);
-	}
-}
-
 void store_gather_reset(struct store_gather *g)
 {
 	for (unsigned c = 0; c < g->schema->count; c++)
@@ -224,18 +203,6 @@ STORE_WIDE int store_gather_add(struct store_gather *g, const void *row)
 
 /* Blocks. */
 
-static void note_zone(struct store_build *b, enum store_semantic semantic, const struct store_range *range)
-{
-	if (semantic == STORE_TIME && !b->has_time) {
-		b->has_time = true;
-		b->time = *range;
-	}
-	if (semantic == STORE_DURATION && !b->has_dur) {
-		b->has_dur = true;
-		b->dur = *range;
-	}
-}
-
 static int encode_numbers(struct store_build *b, unsigned c, struct store_stream *s)
 {
 	const struct store_column_schema *column = &b->schema->columns[c];
@@ -250,7 +217,15 @@ static int encode_numbers(struct store_build *b, unsigned c, struct store_stream
 	else
 		rc = store_encode_ints(&b->encoder, g->values[c], g->rows, column->semantic == STORE_TIME, s, &range,
 				&b->out);
-	note_zone(b, column->semantic, &range);
+	/* The first time and the first duration are the zone of the block. */
+	if (column->semantic == STORE_TIME && !b->has_time) {
+		b->has_time = true;
+		b->time = range;
+	}
+	if (column->semantic == STORE_DURATION && !b->has_dur) {
+		b->has_dur = true;
+		b->dur = range;
+	}
 	return rc;
 }
 
@@ -338,13 +313,24 @@ void store_build_init(struct store_build *b, const struct store_schema *schema, 
 	b->stream_count = 0;
 	for (unsigned c = 0; c < schema->count; c++)
 		b->stream_count += store_kind_streams(schema->columns[c].kind);
-	store_gather_init(&b->gather, schema);
+	b->gather = (struct store_gather){ .schema = schema };
+	for (unsigned c = 0; c < schema->count; c++) {
+		if (schema->columns[c].kind == STORE_REAL)
+			b->gather.has_reals = 1;
+		b->gather.is_real[b->gather.special_count] = schema->columns[c].kind == STORE_REAL;
+		if (schema->columns[c].kind != STORE_INT)
+			b->gather.special[b->gather.special_count++] = c;
+		buf_init(&b->gather.texts[c], STORE_BLOCK_TEXT_MAX + 1);
+	}
 	buf_init(&b->out, 0);
 }
 
 void store_build_release(struct store_build *b)
 {
-	store_gather_release(&b->gather);
+	for (unsigned c = 0; c < b->gather.schema->count; c++) {
+		free(b->gather.memory[c]);
+		buf_release(&b->gather.texts[c]);
+	}
 	store_encoder_release(&b->encoder);
 	buf_release(&b->out);
 }

@@ -90,29 +90,6 @@ static int take_index(struct store_table *t)
 	return 0;
 }
 
-static struct store_block_info head_info(const struct store_block_head *h, uint64_t offset)
-{
-	return (struct store_block_info){
-		.offset = offset,
-		.bytes = h->bytes + h->payload_bytes,
-		.rows = h->rows,
-		.number = h->number,
-		.first_row = h->first_row,
-		.time_min_ns = h->time_min_ns,
-		.time_max_ns = h->time_max_ns,
-		.dur_max_ns = h->dur_max_ns,
-	};
-}
-
-/* Even the header of a truncated block counts the blocks and rows up to it. */
-static void note_totals(struct store_table *t, const struct store_block_head *h)
-{
-	if (t->blocks_total < h->number + 1)
-		t->blocks_total = h->number + 1;
-	if (t->rows_total < h->first_row + h->rows)
-		t->rows_total = h->first_row + h->rows;
-}
-
 static size_t next_magic(const struct store_table *t, size_t from)
 {
 	const uint8_t *hit = memmem(t->bytes + from, t->size - from, STORE_BLOCK_MAGIC, STORE_MAGIC_BYTES);
@@ -132,8 +109,21 @@ static int scan_blocks(struct store_table *t)
 			at = next_magic(t, at + 1);
 			continue;
 		}
-		note_totals(t, &head);
-		b = head_info(&head, at);
+		/* Even the header of a truncated block counts the blocks and rows up to it. */
+		if (t->blocks_total < head.number + 1)
+			t->blocks_total = head.number + 1;
+		if (t->rows_total < head.first_row + head.rows)
+			t->rows_total = head.first_row + head.rows;
+		b = (struct store_block_info){
+			.offset = at,
+			.bytes = head.bytes + head.payload_bytes,
+			.rows = head.rows,
+			.number = head.number,
+			.first_row = head.first_row,
+			.time_min_ns = head.time_min_ns,
+			.time_max_ns = head.time_max_ns,
+			.dur_max_ns = head.dur_max_ns,
+		};
 		if (!follows(t, &b, t->size)) {
 			at = next_magic(t, at + head.bytes);
 			continue;

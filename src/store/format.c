@@ -55,13 +55,6 @@ unsigned store_kind_streams(enum store_kind kind)
 	return kind == STORE_TEXT ? 2 : 1;
 }
 
-static void add_hash(struct buf *out, size_t from, uint64_t salt)
-{
-	uint64_t hash = store_hash(out->data + from, out->len - from, salt);
-
-	buf_add(out, &hash, sizeof(hash));
-}
-
 static bool hash_holds(const uint8_t *bytes, size_t n, uint64_t salt)
 {
 	uint64_t hash;
@@ -104,7 +97,9 @@ void store_format_head(struct buf *out, const struct store_schema *schema, uint6
 		return;
 	head.bytes = (uint32_t)(out->len - from + HASH_BYTES);
 	memcpy(out->data + from, &head, sizeof(head));
-	add_hash(out, from, salt);
+	uint64_t hash = store_hash(out->data + from, out->len - from, salt);
+
+	buf_add(out, &hash, sizeof(hash));
 }
 
 struct cursor {

@@ -184,20 +184,6 @@ static int make_at(const char *dir, bool *is_made, struct sonde_err *err)
 	return 0;
 }
 
-/* <time>-<program> */
-static void name_run(struct buf *name, const char *program)
-{
-	const char *slash = strrchr(program, '/');
-	time_t now = time(NULL);
-	struct tm tm;
-	char text[32] = "";
-
-	if (localtime_r(&now, &tm))
-		strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &tm);
-	buf_addf(name, "%s-", text);
-	fs_safe_name(name, slash ? slash + 1 : program, PROGRAM_BYTES_MAX);
-}
-
 /* Create runs/name, or name-2, name-3 ... if it exists; updates `name`. */
 static int make_unique(const char *runs, struct buf *name, struct buf *path, struct sonde_err *err)
 {
@@ -244,7 +230,16 @@ static int make_in_runs(const char *program, struct buf *path, struct sonde_err 
 		err_hint(err, "set SONDE_RUNS to a directory that can be written, or give one with -o");
 		return rc;
 	}
-	name_run(&name, program);
+	/* <time>-<program> */
+	const char *slash = strrchr(program, '/');
+	time_t now = time(NULL);
+	struct tm tm;
+	char text[32] = "";
+
+	if (localtime_r(&now, &tm))
+		strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &tm);
+	buf_addf(&name, "%s-", text);
+	fs_safe_name(&name, slash ? slash + 1 : program, PROGRAM_BYTES_MAX);
 	rc = make_unique(runs, &name, path, err);
 	if (rc == 0)
 		point_latest(runs, name.data);
@@ -373,15 +368,6 @@ static bool is_link(const char *path)
 	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
-/* A path that ends in `latest`: that link is read under the same rules. */
-static int find_latest_path(const char *given, const char *slash, struct buf *path, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf runs = BUF_INIT;
-
-	buf_add(&runs, given, (size_t)(slash - given));
-	return find_latest(runs.len ? runs.data : "/", path, err);
-}
-
 int store_run_find(const char *name, struct buf *path, struct sonde_err *err)
 {
 	const char *slash = name ? strrchr(name, '/') : NULL;
@@ -389,8 +375,13 @@ int store_run_find(const char *name, struct buf *path, struct sonde_err *err)
 
 	if (!name || strcmp(name, LATEST) == 0)
 		return find_latest(store_runs_dir(), path, err);
-	if (slash && strcmp(slash + 1, LATEST) == 0 && is_link(name))
-		return find_latest_path(name, slash, path, err);
+	if (slash && strcmp(slash + 1, LATEST) == 0 && is_link(name)) {
+		/* A path that ends in `latest`: that link is read under the same rules. */
+		CLEANUP(buf_release) struct buf runs = BUF_INIT;
+
+		buf_add(&runs, name, (size_t)(slash - name));
+		return find_latest(runs.len ? runs.data : "/", path, err);
+	}
 	buf_adds(path, name);
 	if (is_bundle(name) || slash)
 		return is_bundle(name) ? 0 : err_set(err, ENOENT, "there is no run '%s'", name);

@@ -40,22 +40,6 @@ static void use_own_schema(struct store_table *t)
 	t->schema = &t->own;
 }
 
-static void match_columns(struct store_table *t)
-{
-	int stream = 0;
-
-	for (unsigned c = 0; c < t->schema->count; c++)
-		t->stream_of[c] = -1;
-	for (unsigned f = 0; f < t->file.columns; f++) {
-		const struct store_file_column *column = &t->file.column[f];
-		int c = store_schema_column(t->schema, column->name);
-
-		if (c >= 0 && t->schema->columns[c].kind == column->kind)
-			t->stream_of[c] = stream;
-		stream += column->streams;
-	}
-}
-
 static int read_head(struct store_table *t, struct sonde_err *err)
 {
 	int rc = store_parse_head(t->bytes, t->size, &t->file);
@@ -68,7 +52,19 @@ static int read_head(struct store_table *t, struct sonde_err *err)
 	t->schema = store_schema_find(t->file.name);
 	if (!t->schema)
 		use_own_schema(t);
-	match_columns(t);
+	/* Columns are matched by name: an older or newer program wrote the file. */
+	int stream = 0;
+
+	for (unsigned c = 0; c < t->schema->count; c++)
+		t->stream_of[c] = -1;
+	for (unsigned f = 0; f < t->file.columns; f++) {
+		const struct store_file_column *column = &t->file.column[f];
+		int c = store_schema_column(t->schema, column->name);
+
+		if (c >= 0 && t->schema->columns[c].kind == column->kind)
+			t->stream_of[c] = stream;
+		stream += column->streams;
+	}
 	return 0;
 }
 
@@ -284,28 +280,24 @@ unsigned store_scan_workers(const struct store_table *t, const struct store_scan
 	return n ? (unsigned)n : 1;
 }
 
-/* Worker 0 is the calling thread; if a thread cannot be started, the others process its blocks. */
-static void run_workers(struct scan *s, unsigned count)
-{
-	struct worker workers[WORKERS_MAX];
-	unsigned started = 1;
-
-	for (unsigned i = 0; i < count; i++)
-		workers[i] = (struct worker){ .scan = s, .number = i };
-	while (started < count && pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
-		started++;
-	work(&workers[0]);
-	for (unsigned i = 1; i < started; i++)
-		pthread_join(workers[i].thread, NULL);
-}
-
 int store_scan(struct store_table *t, const struct store_scan_opts *opts, store_scan_fn *fn, void *arg,
 		struct sonde_err *err)
 {
 	struct scan s = { .table = t, .opts = opts, .fn = fn, .arg = arg, .err = err };
 
 	pthread_mutex_init(&s.lock, NULL);
-	run_workers(&s, store_scan_workers(t, opts));
+	/* Worker 0 is the calling thread; if a thread cannot be started, the others process its blocks. */
+	unsigned count = store_scan_workers(t, opts);
+	struct worker workers[WORKERS_MAX];
+	unsigned started = 1;
+
+	for (unsigned i = 0; i < count; i++)
+		workers[i] = (struct worker){ .scan = &s, .number = i };
+	while (started < count && pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
+		started++;
+	work(&workers[0]);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(workers[i].thread, NULL);
 	pthread_mutex_destroy(&s.lock);
 	return s.rc;
 }

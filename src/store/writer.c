@@ -259,15 +259,6 @@ static int write_index(struct store_writer *w, struct sonde_err *err)
 	return 0;
 }
 
-static int close_part(struct store_writer *w, int rc)
-{
-	pthread_mutex_lock(&w->whole->lock);
-	w->whole->lost += w->lost;
-	pthread_mutex_unlock(&w->whole->lock);
-	store_writer_free(w);
-	return rc;
-}
-
 int store_writer_close(struct store_writer *w, struct sonde_err *err)
 {
 	int rc, index_rc;
@@ -275,8 +266,14 @@ int store_writer_close(struct store_writer *w, struct sonde_err *err)
 	if (!w)
 		return 0;
 	rc = store_writer_flush(w, err);
-	if (w->whole != w)
-		return close_part(w, rc);
+	if (w->whole != w) {
+		/* A part of a table: its losses count for the whole. */
+		pthread_mutex_lock(&w->whole->lock);
+		w->whole->lost += w->lost;
+		pthread_mutex_unlock(&w->whole->lock);
+		store_writer_free(w);
+		return rc;
+	}
 	index_rc = write_index(w, err);
 	store_writer_free(w);
 	return rc < 0 ? rc : index_rc;
