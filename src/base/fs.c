@@ -398,7 +398,7 @@ void tempdir_sweep(const char *name)
 {
 	const char *tmp = getenv("TMPDIR"), *base = tmp && *tmp ? tmp : "/tmp";
 	size_t n = strlen(name);
-	DIR *dir = opendir(base);
+	CLEANUP(cleanup_dir) DIR *dir = opendir(base);
 
 	for (const struct dirent *e; dir && (e = readdir(dir));) {
 		CLEANUP(buf_release) struct buf path = BUF_INIT;
@@ -413,6 +413,4 @@ void tempdir_sweep(const char *name)
 		fs_remove_tree(AT_FDCWD, path.data);
 		close(fd);
 	}
-	if (dir)
-		closedir(dir);
 }

@@ -313,7 +313,7 @@ void check_gpu(struct doctor_result *r)
 	void *nvml;
 
 	/* Lists the OpenCL implementations that the ICD loader would find. */
-	DIR *dir = opendir("/etc/OpenCL/vendors");
+	CLEANUP(cleanup_dir) DIR *dir = opendir("/etc/OpenCL/vendors");
 	const struct dirent *entry;
 	size_t count = 0;
 
@@ -323,8 +323,6 @@ void check_gpu(struct doctor_result *r)
 			buf_addf(&opencl, "%s%.*s", count++ ? " and " : "; OpenCL commands are recorded, by ",
 					(int)(end - entry->d_name), entry->d_name);
 	}
-	if (dir)
-		closedir(dir);
 	if (access("/dev/nvidiactl", F_OK) != 0) {
 		if (has_render_node() || access("/dev/kfd", F_OK) == 0)
 			doctor_report(r, DOCTOR_NO, "a GPU is there, but no NVIDIA driver%s", opencl.data);

@@ -52,7 +52,7 @@ static int64_t read_number(const char *dir, const char *file, const char *key)
 /* Removes leaves of creators that died. rmdir fails on a leaf that is in use. */
 static void remove_stale(const char *base)
 {
-	DIR *dir = opendir(base);
+	CLEANUP(cleanup_dir) DIR *dir = opendir(base);
 	for (const struct dirent *e; dir && (e = readdir(dir));) {
 		int pid;
 		struct stat st;
@@ -61,8 +61,6 @@ static void remove_stale(const char *base)
 				st.st_mtime < time(NULL) - OLD_S)
 			unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR);
 	}
-	if (dir)
-		closedir(dir);
 }
 
 /* The directory that was already created for an earlier controller. */
@@ -255,12 +253,10 @@ static int remove_groups(int at, const char *name, int depth)
 	if (!rc || rc == -ENOENT)
 		return 0;
 	int fd = depth ? openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	CLEANUP(cleanup_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	for (const struct dirent *e; dir && (e = readdir(dir));)
 		if (e->d_type == DT_DIR && strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
 			remove_groups(fd, e->d_name, depth - 1);
-	if (dir)
-		closedir(dir);
 	return unlinkat(at, name, AT_REMOVEDIR) && errno != ENOENT ? -errno : 0;
 }
 

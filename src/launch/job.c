@@ -92,30 +92,25 @@ static int64_t ns_of(struct timeval t)
 	return t.tv_sec * 1000000000LL + t.tv_usec * 1000LL;
 }
 
-static void take_word(struct job *j, const struct supervisor_message *w)
-{
-	j->rusage = w->usage;
-	j->usage.user_ns = ns_of(w->usage.ru_utime);
-	j->usage.system_ns = ns_of(w->usage.ru_stime);
-	j->usage.max_rss_bytes = w->max_rss_bytes;
-	if (w->kind == SUPERVISOR_ENDED) {
-		j->has_ended = true;
-		j->status = w->status;
-		j->is_overdue = w->is_overdue;
-		j->end_ns = w->at_ns;
-	} else if (w->kind == SUPERVISOR_STUCK) {
-		j->stuck = w->pid;
-	} else if (w->kind == SUPERVISOR_GONE) {
-		j->is_gone = true;
-	}
-}
-
 void job_hear(struct job *j)
 {
 	struct supervisor_message word;
 	int fd, rc = 1;
 	while (!j->is_gone && !j->is_lost && (rc = supervisor_receive(j->sock, &word, &fd)) > 0) {
-		take_word(j, &word);
+		j->rusage = word.usage;
+		j->usage.user_ns = ns_of(word.usage.ru_utime);
+		j->usage.system_ns = ns_of(word.usage.ru_stime);
+		j->usage.max_rss_bytes = word.max_rss_bytes;
+		if (word.kind == SUPERVISOR_ENDED) {
+			j->has_ended = true;
+			j->status = word.status;
+			j->is_overdue = word.is_overdue;
+			j->end_ns = word.at_ns;
+		} else if (word.kind == SUPERVISOR_STUCK) {
+			j->stuck = word.pid;
+		} else if (word.kind == SUPERVISOR_GONE) {
+			j->is_gone = true;
+		}
 		if (fd >= 0)
 			close(fd);
 	}

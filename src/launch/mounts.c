@@ -177,36 +177,29 @@ bool mount_dir_is_passed(const struct mount_dir *d, pid_t pid)
 	return !fs_read_file(AT_FDCWD, path, MOUNTINFO_MAX, &text, NULL) && text.len && !strstr(text.data, at);
 }
 
-/* Every entry is a mount on an empty file or directory. Only these are unmounted and removed. */
-static void clear(int dir, const char *path)
-{
-	DIR *list = fdopendir(dup(dir));
-	for (const struct dirent *e; list && (e = readdir(list));) {
-		char at[128];
-		if (e->d_name[0] == '.')
-			continue;
-		snprintf(at, sizeof(at), "%s/%.32s", path, e->d_name);
-		umount2(at, MNT_DETACH | UMOUNT_NOFOLLOW);
-		if (unlinkat(dir, e->d_name, AT_REMOVEDIR) && errno == ENOTDIR)
-			unlinkat(dir, e->d_name, 0);
-	}
-	if (list)
-		closedir(list);
-	rmdir(path);
-}
-
 void mount_dir_release(struct mount_dir *d)
 {
 	if (!d->path[0])
 		return;
-	clear(d->lock, d->path);
+	/* Every entry is a mount on an empty file or directory. Only these are unmounted and removed. */
+	CLEANUP(cleanup_dir) DIR *list = fdopendir(dup(d->lock));
+	for (const struct dirent *e; list && (e = readdir(list));) {
+		char at[128];
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(at, sizeof(at), "%s/%.32s", d->path, e->d_name);
+		umount2(at, MNT_DETACH | UMOUNT_NOFOLLOW);
+		if (unlinkat(d->lock, e->d_name, AT_REMOVEDIR) && errno == ENOTDIR)
+			unlinkat(d->lock, e->d_name, 0);
+	}
+	rmdir(d->path);
 	close(d->lock);
 	*d = (struct mount_dir)MOUNT_DIR_INIT;
 }
 
 void mount_dir_sweep(void)
 {
-	DIR *list = geteuid() ? NULL : opendir(PARENT);
+	CLEANUP(cleanup_dir) DIR *list = geteuid() ? NULL : opendir(PARENT);
 	for (const struct dirent *e; list && (e = readdir(list));) {
 		struct mount_dir d = MOUNT_DIR_INIT;
 		if (strncmp(e->d_name, NAME, sizeof(NAME) - 1) != 0)
@@ -215,6 +208,4 @@ void mount_dir_sweep(void)
 		if (lock_dir(&d))
 			mount_dir_release(&d);
 	}
-	if (list)
-		closedir(list);
 }

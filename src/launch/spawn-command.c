@@ -13,24 +13,6 @@
 
 #define OUTPUT_MAX ((size_t)1 << 20)
 
-static void set_attributes(posix_spawnattr_t *attr, const struct launch_command *c)
-{
-	short flags = 0;
-	if (c->mask) {
-		posix_spawnattr_setsigmask(attr, c->mask);
-		flags |= POSIX_SPAWN_SETSIGMASK;
-	}
-	if (c->has_usual_signals) {
-		sigset_t all;
-		sigfillset(&all);
-		posix_spawnattr_setsigdefault(attr, &all);
-		flags |= POSIX_SPAWN_SETSIGDEF;
-	}
-	flags |= c->has_own_group ? POSIX_SPAWN_SETPGROUP : 0;
-	flags |= c->has_own_session ? POSIX_SPAWN_SETSID : 0;
-	posix_spawnattr_setflags(attr, flags);
-}
-
 int launch_spawn(const struct launch_command *c, pid_t *pid, struct sonde_err *err)
 {
 	posix_spawn_file_actions_t files;
@@ -46,7 +28,20 @@ int launch_spawn(const struct launch_command *c, pid_t *pid, struct sonde_err *e
 	}
 	if (c->has_only_streams)
 		posix_spawn_file_actions_addclosefrom_np(&files, 3);
-	set_attributes(&attr, c);
+	short flags = 0;
+	if (c->mask) {
+		posix_spawnattr_setsigmask(&attr, c->mask);
+		flags |= POSIX_SPAWN_SETSIGMASK;
+	}
+	if (c->has_usual_signals) {
+		sigset_t all;
+		sigfillset(&all);
+		posix_spawnattr_setsigdefault(&attr, &all);
+		flags |= POSIX_SPAWN_SETSIGDEF;
+	}
+	flags |= c->has_own_group ? POSIX_SPAWN_SETPGROUP : 0;
+	flags |= c->has_own_session ? POSIX_SPAWN_SETSID : 0;
+	posix_spawnattr_setflags(&attr, flags);
 	int rc = posix_spawnp(pid, c->argv[0], &files, &attr, c->argv, c->env ? c->env : environ);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);

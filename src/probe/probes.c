@@ -204,30 +204,26 @@ void probe_set_finish(struct probe_set *s)
 			s->status[i].ops->conclude(s->states[i]);
 }
 
-static void write_one(struct probe_set *s, size_t i, bool is_over, struct json *j)
-{
-	const struct probe_status *p = &s->status[i];
-	json_object(j);
-	json_kstr(j, "name", p->ops->name);
-	json_kstr(j, "state", probe_state_words[p->state]);
-	if (p->why.text[0])
-		json_kstr(j, "reason", p->why.text);
-	if (p->why.hint[0])
-		json_kstr(j, "hint", p->why.hint);
-	if (p->state == PROBE_RAN && is_over) {
-		json_kuint(j, "events", p->events);
-		json_kuint(j, "lost", p->lost);
-		json_kint(j, "cpu_ns", p->cpu_ns);
-		if (s->states[i] && p->ops->report)
-			p->ops->report(s->states[i], j);
-	}
-	json_end(j);
-}
-
 void probe_set_write(struct probe_set *s, bool is_over, struct json *j)
 {
-	for (size_t i = 0; i < s->count; i++)
-		write_one(s, i, is_over, j);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct probe_status *p = &s->status[i];
+		json_object(j);
+		json_kstr(j, "name", p->ops->name);
+		json_kstr(j, "state", probe_state_words[p->state]);
+		if (p->why.text[0])
+			json_kstr(j, "reason", p->why.text);
+		if (p->why.hint[0])
+			json_kstr(j, "hint", p->why.hint);
+		if (p->state == PROBE_RAN && is_over) {
+			json_kuint(j, "events", p->events);
+			json_kuint(j, "lost", p->lost);
+			json_kint(j, "cpu_ns", p->cpu_ns);
+			if (s->states[i] && p->ops->report)
+				p->ops->report(s->states[i], j);
+		}
+		json_end(j);
+	}
 }
 
 void probe_set_release(struct probe_set *s)

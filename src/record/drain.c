@@ -60,8 +60,11 @@ static void drop_board(struct drain *d, const struct drain_process *p)
 		__atomic_fetch_sub(&d->ring->control->run_bytes, (uint64_t)st.st_size, __ATOMIC_RELAXED);
 }
 
-static void drop_segments(struct drain *d, struct drain_process *p)
+static void finish_process(struct drain *d, struct drain_process *p, int64_t end_ns)
 {
+	drain_take_last(d, p, end_ns);
+	p->end_ns = end_ns;
+	p->is_done = true;
 	for (uint32_t n = 0; n < p->segment_count; n++) {
 		char name[32];
 		struct drain_segment *s = p->segments[n];
@@ -76,14 +79,6 @@ static void drop_segments(struct drain *d, struct drain_process *p)
 	p->segment_count = 0;
 	if (d->epollfd >= 0)
 		drop_board(d, p);
-}
-
-static void finish_process(struct drain *d, struct drain_process *p, int64_t end_ns)
-{
-	drain_take_last(d, p, end_ns);
-	p->end_ns = end_ns;
-	p->is_done = true;
-	drop_segments(d, p);
 	if (p->pidfd >= 0)
 		close(p->pidfd);
 	p->pidfd = -1;

@@ -182,8 +182,18 @@ static bool is_name(const char *name)
 	return *base && *base != '.' && !strchr(base, '/') && (base != name || !strcmp(name, "run.json"));
 }
 
-static int take_bytes(struct hostlink *l, int fd, int64_t left)
+static int take_file(struct hostlink *l, int dirfd, char *line)
 {
+	char *name = line + strlen("file "), *blank = strrchr(name, ' ');
+	int64_t bytes = blank ? strtoll(blank + 1, NULL, 10) : -1;
+	if (blank)
+		*blank = '\0';
+	if (bytes < 0 || bytes > FILE_BYTES_MAX || !is_name(name))
+		return break_link(l, err_set(&l->why, EPROTO, "it sends a file '%.100s'", name));
+	CLEANUP(cleanup_fd) int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return break_link(l, err_sys(&l->why, errno, "cannot make '%s'", name));
+	int64_t left = bytes;
 	while (left > 0) {
 		int rc = l->start == l->end ? fill(l, ANSWER_MS) : 0;
 		if (rc)
@@ -197,20 +207,6 @@ static int take_bytes(struct hostlink *l, int fd, int64_t left)
 		left -= (int64_t)part;
 	}
 	return 0;
-}
-
-static int take_file(struct hostlink *l, int dirfd, char *line)
-{
-	char *name = line + strlen("file "), *blank = strrchr(name, ' ');
-	int64_t bytes = blank ? strtoll(blank + 1, NULL, 10) : -1;
-	if (blank)
-		*blank = '\0';
-	if (bytes < 0 || bytes > FILE_BYTES_MAX || !is_name(name))
-		return break_link(l, err_set(&l->why, EPROTO, "it sends a file '%.100s'", name));
-	CLEANUP(cleanup_fd) int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return break_link(l, err_sys(&l->why, errno, "cannot make '%s'", name));
-	return take_bytes(l, fd, bytes);
 }
 
 int hostlink_fetch(struct hostlink *l, int dirfd)

@@ -142,24 +142,6 @@ static bool ask_for_news(int dir)
 			!fcntl(dir, F_SETOWN_EX, &us);
 }
 
-static void watch_growth(struct waker *w, const char *ring)
-{
-	w->fds[WAKE_GROWTH].fd = -1;
-	w->ring = ring ? open(ring, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (w->ring < 0)
-		return;
-	/* Installed before anything can send it: then the signal is harmless in every thread. */
-	struct sigaction harmless = { .sa_handler = ignore, .sa_flags = SA_RESTART };
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, GROWTH_SIGNAL);
-	sigaction(GROWTH_SIGNAL, &harmless, NULL); /* exec resets it to the default */
-	pthread_sigmask(SIG_BLOCK, &set, &w->old_mask);
-	w->fds[WAKE_GROWTH].fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (ask_for_news(w->ring)) /* if unsupported, only the timeout wakes us */
-		w->idle_ms = IDLE_MS;
-}
-
 static void forget_growth(const struct waker *w)
 {
 	struct signalfd_siginfo info[16];
@@ -167,7 +149,7 @@ static void forget_growth(const struct waker *w)
 		;
 }
 
-void waker_init(struct waker *w, struct probe_set *probes, const char *ring, int pidfd, int signalfd)
+void waker_init(struct waker *w, struct probe_set *probes, const char *ring, int pidfd, int signals)
 {
 	int fds[WAKER_FDS_MAX];
 	size_t n = probe_set_fds(probes, fds, WAKER_FDS_MAX - WAKE_PROBES);
@@ -176,8 +158,21 @@ void waker_init(struct waker *w, struct probe_set *probes, const char *ring, int
 	w->is_flooded = false;
 	w->idle_ms = PASS_MS_MAX;
 	w->fds[WAKE_END].fd = pidfd;
-	w->fds[WAKE_SIGNAL].fd = signalfd;
-	watch_growth(w, ring);
+	w->fds[WAKE_SIGNAL].fd = signals;
+	w->fds[WAKE_GROWTH].fd = -1;
+	w->ring = ring ? open(ring, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (w->ring >= 0) {
+		/* Installed before anything can send it: then the signal is harmless in every thread. */
+		struct sigaction harmless = { .sa_handler = ignore, .sa_flags = SA_RESTART };
+		sigset_t set;
+		sigemptyset(&set);
+		sigaddset(&set, GROWTH_SIGNAL);
+		sigaction(GROWTH_SIGNAL, &harmless, NULL); /* exec resets it to the default */
+		pthread_sigmask(SIG_BLOCK, &set, &w->old_mask);
+		w->fds[WAKE_GROWTH].fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+		if (ask_for_news(w->ring)) /* if unsupported, only the timeout wakes us */
+			w->idle_ms = IDLE_MS;
+	}
 	for (size_t i = 0; i < n; i++)
 		w->fds[WAKE_PROBES + i].fd = fds[i];
 	w->count = WAKE_PROBES + n;

@@ -72,7 +72,7 @@ struct waker {
 };
 
 /* pidfd: readable on exit. ring: its directory; NULL: none. */
-void waker_init(struct waker *w, struct probe_set *probes, const char *ring, int pidfd, int signalfd);
+void waker_init(struct waker *w, struct probe_set *probes, const char *ring, int pidfd, int signals);
 /* Wait for an event or a timeout, until until_ns at most. Returns whether a probe's descriptor is ready. */
 bool waker_wait(struct waker *w, int64_t until_ns);
 /* Adapt the interval of passes to the number of events of the last one. */

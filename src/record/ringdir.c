@@ -390,15 +390,13 @@ pid_t writers_find(const char *ring)
 	buf_addf(&path, "%s/control", ring);
 	if (buf_error(&path) || stat(path.data, &control))
 		return 0;
-	DIR *processes = opendir("/proc");
+	CLEANUP(cleanup_dir) DIR *processes = opendir("/proc");
 	for (struct dirent *e; processes && !found && (e = readdir(processes));) {
 		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10); /* 0: not a process */
 
 		if (pid > 0 && pid != getpid() && maps_have(pid, &control, "control") == 1)
 			found = pid;
 	}
-	if (processes)
-		closedir(processes);
 	return found;
 }
 

@@ -235,8 +235,15 @@ static void seal_stream(struct store_build *b, struct store_stream *s, size_t fr
 	s->hash = store_hash(b->out.data + from, s->bytes, b->salt);
 }
 
-static int encode_columns(struct store_build *b)
+int store_build_encode(struct store_build *b)
 {
+	size_t head_bytes = store_block_head_bytes(b->stream_count);
+
+	b->has_time = b->has_dur = false;
+	buf_reset(&b->out);
+	if (!buf_room(&b->out, head_bytes))
+		return -ENOMEM;
+	b->out.len += head_bytes;
 	struct store_stream *s = b->streams;
 
 	for (unsigned c = 0; c < b->schema->count; c++, s++) {
@@ -256,37 +263,6 @@ static int encode_columns(struct store_build *b)
 	return buf_error(&b->out);
 }
 
-static void put_head(struct store_build *b, const struct store_entry *e)
-{
-	uint32_t head_bytes = (uint32_t)store_block_head_bytes(b->stream_count);
-	struct store_block_head head = {
-		.bytes = head_bytes,
-		.rows = (uint32_t)e->rows,
-		.payload_bytes = e->bytes - head_bytes,
-		.number = e->number,
-		.first_row = e->first_row,
-		.time_min_ns = e->time_min_ns,
-		.time_max_ns = e->time_max_ns,
-		.dur_max_ns = e->dur_max_ns,
-		.streams = b->stream_count,
-	};
-
-	memcpy(head.magic, STORE_BLOCK_MAGIC, STORE_MAGIC_BYTES);
-	store_format_block((uint8_t *)b->out.data, &head, b->streams, b->salt);
-}
-
-int store_build_encode(struct store_build *b)
-{
-	size_t head_bytes = store_block_head_bytes(b->stream_count);
-
-	b->has_time = b->has_dur = false;
-	buf_reset(&b->out);
-	if (!buf_room(&b->out, head_bytes))
-		return -ENOMEM;
-	b->out.len += head_bytes;
-	return encode_columns(b);
-}
-
 struct store_entry store_build_place(struct store_build *b, uint64_t offset, uint64_t number, uint64_t first_row)
 {
 	bool has_time = b->has_time && b->time.min != STORE_NULL;
@@ -301,7 +277,21 @@ struct store_entry store_build_place(struct store_build *b, uint64_t offset, uin
 		.rows = b->gather.rows,
 	};
 
-	put_head(b, &entry);
+	uint32_t head_bytes = (uint32_t)store_block_head_bytes(b->stream_count);
+	struct store_block_head head = {
+		.bytes = head_bytes,
+		.rows = (uint32_t)entry.rows,
+		.payload_bytes = entry.bytes - head_bytes,
+		.number = entry.number,
+		.first_row = entry.first_row,
+		.time_min_ns = entry.time_min_ns,
+		.time_max_ns = entry.time_max_ns,
+		.dur_max_ns = entry.dur_max_ns,
+		.streams = b->stream_count,
+	};
+
+	memcpy(head.magic, STORE_BLOCK_MAGIC, STORE_MAGIC_BYTES);
+	store_format_block((uint8_t *)b->out.data, &head, b->streams, b->salt);
 	return entry;
 }
 

@@ -272,32 +272,27 @@ int pyramid_add_point(struct pyramid_writer *w, int64_t lane, const struct pyram
 	return add(w, l, &e);
 }
 
-/* Write all buffered nodes, level by level, until one node is left: the root. */
-static int finish_lane(struct pyramid_writer *w, struct lane *l, struct pyramid_lane *out)
-{
-	int rc = l->count ? close_leaf(w, l) : 0;
-
-	*out = (struct pyramid_lane){ .key = l->key };
-	for (unsigned level = 0; rc == 0 && level < l->levels; level++) {
-		const struct level *at = l->level[level];
-
-		if (level + 1 == l->levels && at->count == 1) {
-			out->root = at->nodes[0];
-			out->level = level;
-		} else if (at->count) {
-			rc = close_level(w, l, level);
-		}
-	}
-	return rc;
-}
-
 static int finish(struct pyramid_writer *w, struct pyramid_lane *lanes)
 {
 	struct pyramid_head head = { .magic = PYRAMID_MAGIC, .version = PYRAMID_VERSION, .stamp = w->stamp };
 	size_t bytes = w->count * sizeof(*lanes);
 
 	for (size_t i = 0; i < w->count; i++) {
-		int rc = finish_lane(w, w->lanes[i], &lanes[i]);
+		/* Write all buffered nodes, level by level, until one node is left: the root. */
+		struct lane *l = w->lanes[i];
+		int rc = l->count ? close_leaf(w, l) : 0;
+
+		lanes[i] = (struct pyramid_lane){ .key = l->key };
+		for (unsigned level = 0; rc == 0 && level < l->levels; level++) {
+			const struct level *at = l->level[level];
+
+			if (level + 1 == l->levels && at->count == 1) {
+				lanes[i].root = at->nodes[0];
+				lanes[i].level = level;
+			} else if (at->count) {
+				rc = close_level(w, l, level);
+			}
+		}
 
 		if (rc < 0)
 			return rc;

@@ -88,8 +88,15 @@ static int table_start(struct store_table *t, struct sonde_err *err)
 	return rc;
 }
 
-static int map_fd(struct store_table *t, int fd, struct sonde_err *err)
+static int map_file(struct store_table *t, int dirfd, struct sonde_err *err)
 {
+	char path[300];
+	CLEANUP(cleanup_fd) int fd = -1;
+
+	snprintf(path, sizeof(path), "%s.tbl", t->name);
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return err_sys(err, errno, "cannot open the table '%s'", path);
 	struct stat st;
 	void *bytes;
 
@@ -106,18 +113,6 @@ static int map_fd(struct store_table *t, int fd, struct sonde_err *err)
 	t->size = (size_t)st.st_size;
 	t->is_mapped = true;
 	return 0;
-}
-
-static int map_file(struct store_table *t, int dirfd, struct sonde_err *err)
-{
-	char path[300];
-	CLEANUP(cleanup_fd) int fd = -1;
-
-	snprintf(path, sizeof(path), "%s.tbl", t->name);
-	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return err_sys(err, errno, "cannot open the table '%s'", path);
-	return map_fd(t, fd, err);
 }
 
 int store_table_open(struct store_table **out, int dirfd, const char *name, struct sonde_err *err)

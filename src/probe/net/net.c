@@ -136,31 +136,28 @@ int probe_packets_check(struct sonde_err *err)
 
 /* Ring or helper. */
 
-static int ask_helper(struct capture *c, int error, struct sonde_err *err)
-{
-	struct sonde_err why = SONDE_ERR_INIT;
-	int fd = open_helper(&c->helper, &why);
-	if (fd >= 0) {
-		c->fd = fd;
-		c->is_helped = true;
-		return 0;
-	}
-	if (fd == -EACCES && err) {
-		*err = why;
-		return fd;
-	}
-	err_sys(err, error, "cannot open a packet socket");
-	err_hint(err, PROBE_HINT_SETUP);
-	return -error;
-}
-
 static int capture_open(struct capture *c, struct sonde_err *err)
 {
 	*c = (struct capture)CAPTURE_INIT;
 	int rc = packet_ring_open(&c->ring);
 	c->fd = c->ring.fd;
-	if (rc == -EPERM || rc == -EACCES)
-		return ask_helper(c, -rc, err);
+	if (rc == -EPERM || rc == -EACCES) {
+		/* A helper that is only for a group is worth naming; any other failure is that of our own socket. */
+		struct sonde_err why = SONDE_ERR_INIT;
+		int fd = open_helper(&c->helper, &why);
+		if (fd >= 0) {
+			c->fd = fd;
+			c->is_helped = true;
+			return 0;
+		}
+		if (fd == -EACCES && err) {
+			*err = why;
+			return fd;
+		}
+		err_sys(err, -rc, "cannot open a packet socket");
+		err_hint(err, PROBE_HINT_SETUP);
+		return rc;
+	}
 	return rc ? err_sys(err, -rc, "cannot capture packets") : 0;
 }
 

@@ -104,7 +104,7 @@ static void look_at(struct owners *o, int32_t pid)
 	char path[32], link[64];
 	int64_t name = 0;
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	DIR *dir = opendir(path);
+	CLEANUP(cleanup_dir) DIR *dir = opendir(path);
 	for (struct dirent *e; dir && (e = readdir(dir));) {
 		ssize_t n = readlinkat(dirfd(dir), e->d_name, link, sizeof(link) - 1);
 		if (n < 9 || memcmp(link, "socket:[", 8) != 0 || !grow(o))
@@ -117,8 +117,6 @@ static void look_at(struct owners *o, int32_t pid)
 		*at = (struct owner_inode){ strtoull(link + 8, NULL, 10), { .pid = pid, .name = name } };
 		o->count++;
 	}
-	if (dir)
-		closedir(dir);
 }
 
 void owners_look(struct owners *o, int64_t now_ns)
@@ -139,14 +137,12 @@ void owners_look(struct owners *o, int64_t now_ns)
 		if (t->all[i]->pid == t->all[i]->tid && t->all[i]->end_ns == STORE_NULL)
 			look_at(o, t->all[i]->pid);
 	if (is_far) {
-		DIR *dir = opendir("/proc");
+		CLEANUP(cleanup_dir) DIR *dir = opendir("/proc");
 		for (struct dirent *e; dir && (e = readdir(dir));) {
 			long pid = strtol(e->d_name, NULL, 10);
 			if (pid > 0)
 				look_at(o, (int32_t)pid);
 		}
-		if (dir)
-			closedir(dir);
 		o->looked_far_ns = now_ns;
 	}
 }

@@ -138,7 +138,7 @@ static int attach_process(struct perf_source *s, struct sonde_err *err)
 	char path[32];
 	pid_t pid = s->host->target.pid;
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	DIR *dir = opendir(path);
+	CLEANUP(cleanup_dir) DIR *dir = opendir(path);
 	int rc = dir ? 0 : err_sys(err, errno, "cannot watch process %d", pid);
 	for (struct dirent *e; !rc && dir && (e = readdir(dir));) {
 		int32_t tid = (int32_t)strtol(e->d_name, NULL, 10);
@@ -157,8 +157,6 @@ static int attach_process(struct perf_source *s, struct sonde_err *err)
 			k->on_ns = clock_mono_ns(); /* assumed to run; if not, its first switch corrects it */
 		}
 	}
-	if (dir)
-		closedir(dir);
 	return rc;
 }
 

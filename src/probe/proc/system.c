@@ -107,13 +107,11 @@ static bool delays_read(struct delays *d, int32_t pid, int64_t now_ns, uint64_t 
 	if (now_ns < d->due_ns)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	DIR *dir = opendir(path);
+	CLEANUP(cleanup_dir) DIR *dir = opendir(path);
 	for (struct dirent *e; dir && (e = readdir(dir)) && VEC_GROW(now, cap, count + 1, THREADS_MAX);) {
 		now[count].tid = (int32_t)strtol(e->d_name, NULL, 10);
 		count += now[count].tid > 0 && read_delay(dirfd(dir), e->d_name, &now[count].ns);
 	}
-	if (dir)
-		closedir(dir);
 	d->gone_ns += count ? sum_of_gone(d, now, count) : 0;
 	d->due_ns = now_ns + DELAYS_INTERVAL_NS + (int64_t)count * DELAYS_INTERVAL_OF_ONE_NS;
 	if (!count || count == THREADS_MAX) { /* a sum over some of them would be wrong */
@@ -233,24 +231,6 @@ static void follow_children(struct tasks *tasks, struct buf *room, int64_t now_n
 	}
 }
 
-/* Reads the rows of a file from its text; false if the process has exited. */
-static bool read_rows(const struct processes *p, struct process *one, struct counters *c, size_t file, const char *text)
-{
-	struct proc_stat stat;
-	bool is_stat = series_files[FIRST_FILE + file].format == SERIES_STAT;
-	const struct series_row *s = p->rows[file].first;
-	if (is_stat && (!proc_stat_parse(&stat, text) || proc_has_exited(&stat)))
-		return false;
-	for (size_t i = 0; i < p->rows[file].count; i++, s++) {
-		double value = is_stat ? (double)stat.fields[s->column] * series_scale(s) : series_value(s, text);
-		if (!isnan(value))
-			counter_set(c, counter_of(p, one, s), value);
-	}
-	if (is_stat)
-		one->thread_count = stat.fields[PROC_THREADS];
-	return true;
-}
-
 static bool read_one(const struct processes *p, struct process *one, struct counters *c, struct buf *room)
 {
 	uint64_t sum_ns;
@@ -260,8 +240,20 @@ static bool read_one(const struct processes *p, struct process *one, struct coun
 			if (delays_read(&one->delays, one->pid, c->now_ns, &sum_ns))
 				counter_set(c, counter_of(p, one, p->rows[i].first), (double)sum_ns);
 		} else if (one->fds[i] >= 0 && series_text(one->fds[i], room)) {
-			if (!read_rows(p, one, c, i, room->data))
+			/* A zombie has exited, though its files can still be read. */
+			struct proc_stat stat;
+			bool is_stat = series_files[FIRST_FILE + i].format == SERIES_STAT;
+			const struct series_row *s = p->rows[i].first;
+			if (is_stat && (!proc_stat_parse(&stat, room->data) || proc_has_exited(&stat)))
 				return false;
+			for (size_t k = 0; k < p->rows[i].count; k++, s++) {
+				double value = is_stat ? (double)stat.fields[s->column] * series_scale(s)
+						       : series_value(s, room->data);
+				if (!isnan(value))
+					counter_set(c, counter_of(p, one, s), value);
+			}
+			if (is_stat)
+				one->thread_count = stat.fields[PROC_THREADS];
 		} else if (i == SERIES_FILE_PROCESS_STAT - FIRST_FILE) {
 			return false;
 		}

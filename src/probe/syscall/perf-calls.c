@@ -162,7 +162,7 @@ static int open_process(struct opening *o, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	do {
 		before = o->root_count;
-		DIR *dir = opendir(path);
+		CLEANUP(cleanup_dir) DIR *dir = opendir(path);
 		for (struct dirent *d; !rc && dir && (d = readdir(dir));) {
 			int32_t tid = (int32_t)strtol(d->d_name, NULL, 10);
 			if (tid <= 0 || has_root(o, tid))
@@ -172,8 +172,6 @@ static int open_process(struct opening *o, pid_t pid)
 			if (!rc)
 				o->roots[o->root_count++] = tid;
 		}
-		if (dir)
-			closedir(dir);
 	} while (!rc && o->root_count != before);
 	for (size_t i = 0; !rc && i < o->calls->fd_count; i++)
 		ioctl(o->calls->fds[i], PERF_EVENT_IOC_ENABLE, 0);

@@ -175,26 +175,6 @@ static bool is_seekable(pid_t tid, int64_t fd)
 					(S_ISCHR(st.st_mode) && major(st.st_rdev) == MEMORY_MAJOR));
 }
 
-static void add_result(struct tracee *k, struct syscall_event *e)
-{
-	if (e->ret < 0 || !k->row)
-		return;
-	if (k->row->effect == SYSCALL_OPENS)
-		e->is_seekable = is_seekable(k->tid, e->ret);
-	if (k->row->effect == SYSCALL_MAKES)
-		texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "fd", e->ret);
-	if (k->row->effect == SYSCALL_CHDIRS)
-		texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "cwd", -1);
-	if (k->row->effect == SYSCALL_PAIRS) {
-		int32_t ends[2] = { -1, -1 };
-		texts_peek(k->tid, e->args[e->number == SYS_socketpair ? 3 : 0], ends, sizeof(ends));
-		e->args[4] = (uint64_t)(int64_t)ends[0];
-		e->args[5] = (uint64_t)(int64_t)ends[1];
-		texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "fd", ends[0]);
-		texts_link(&k->texts, 1, k->tid, "fd", ends[1]);
-	}
-}
-
 void tell_call(struct watch *w, struct tracee *k, int64_t ret, int64_t end_ns)
 {
 	struct syscall_event e = { .kind = SYSCALL_CALL,
@@ -205,7 +185,22 @@ void tell_call(struct watch *w, struct tracee *k, int64_t ret, int64_t end_ns)
 		.end_ns = end_ns,
 		.ret = ret };
 	memcpy(e.args, k->args, sizeof(e.args));
-	add_result(k, &e);
+	if (e.ret >= 0 && k->row) {
+		if (k->row->effect == SYSCALL_OPENS)
+			e.is_seekable = is_seekable(k->tid, e.ret);
+		if (k->row->effect == SYSCALL_MAKES)
+			texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "fd", e.ret);
+		if (k->row->effect == SYSCALL_CHDIRS)
+			texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "cwd", -1);
+		if (k->row->effect == SYSCALL_PAIRS) {
+			int32_t ends[2] = { -1, -1 };
+			texts_peek(k->tid, e.args[e.number == SYS_socketpair ? 3 : 0], ends, sizeof(ends));
+			e.args[4] = (uint64_t)(int64_t)ends[0];
+			e.args[5] = (uint64_t)(int64_t)ends[1];
+			texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "fd", ends[0]);
+			texts_link(&k->texts, 1, k->tid, "fd", ends[1]);
+		}
+	}
 	e.size = k->texts.size;
 	tell(w, &e, &k->texts);
 }
@@ -214,7 +209,7 @@ static void tell_descriptors(struct watch *w, struct tracee *k, int64_t ts_ns)
 {
 	char path[48];
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)k->pid);
-	DIR *dir = opendir(path);
+	CLEANUP(cleanup_dir) DIR *dir = opendir(path);
 	for (struct dirent *d; dir && (d = readdir(dir));) {
 		if (d->d_name[0] == '.')
 			continue;
@@ -224,8 +219,6 @@ static void tell_descriptors(struct watch *w, struct tracee *k, int64_t ts_ns)
 		texts_link(&k->texts, 0, k->pid, "fd", e.ret);
 		tell(w, &e, &k->texts);
 	}
-	if (dir)
-		closedir(dir);
 }
 
 /* A process that the tracer does not record. */

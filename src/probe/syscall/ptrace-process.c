@@ -321,14 +321,12 @@ static int attach(struct watch *w)
 	if (error || !w->o->is_running)
 		return error;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)w->o->target);
-	DIR *dir = opendir(path);
+	CLEANUP(cleanup_dir) DIR *dir = opendir(path);
 	for (struct dirent *e; dir && (e = readdir(dir));) {
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 		if (tid > 0 && !*place_of(w, tid))
 			attach_one(w, tid);
 	}
-	if (dir)
-		closedir(dir);
 	struct tracee *first = *place_of(w, w->o->target);
 	if (first) {
 		first->is_foreign = image_is_foreign(first->pid);

@@ -252,9 +252,13 @@ static uint64_t pass_syscalls(void *state, int64_t now_ns)
 	return read_events(s, false);
 }
 
-/* Reports what was not recorded. */
-static void remark(struct syscalls *s)
+static void finish_syscalls(void *state, int64_t now_ns)
 {
+	struct syscalls *s = state;
+	(void)now_ns;
+	watcher_stop(&s->watcher);
+	read_events(s, true);
+	/* Reports what was not recorded. */
 	struct sonde_err why = SONDE_ERR_INIT;
 	char foreign[96] = "", unnamed[96] = "";
 	uint64_t unnamed_count = s->points.is_on ? s->rows.unnamed : 0;
@@ -271,15 +275,6 @@ static void remark(struct syscalls *s)
 	if (unnamed_count)
 		err_hint(&why, "--syscalls-by ptrace knows all paths, at 20 us a call");
 	probe_remark(s->host, &probe_syscalls, &why);
-}
-
-static void finish_syscalls(void *state, int64_t now_ns)
-{
-	struct syscalls *s = state;
-	(void)now_ns;
-	watcher_stop(&s->watcher);
-	read_events(s, true);
-	remark(s);
 }
 
 static void report_syscalls(void *state, struct json *j)
