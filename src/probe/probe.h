@@ -152,7 +152,7 @@ struct probe_status {
 
 /* For probes: returns the number of the process that had this pid then; STORE_NULL if it has none. */
 int64_t probe_process(const struct probe_host *host, int32_t pid, int64_t ts_ns);
-/* For probes: adds events and losses to the status of `ops`. */
+/* For probes, when they finish: the numbers of events and losses of the whole run. */
 void probe_count(struct probe_host *host, const struct probe_ops *ops, uint64_t events, uint64_t lost);
 /* The probe runs with a limitation: why, and what would remove it. */
 void probe_remark(struct probe_host *host, const struct probe_ops *ops, const struct sonde_err *why);

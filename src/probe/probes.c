@@ -273,8 +273,8 @@ void probe_count(struct probe_host *host, const struct probe_ops *ops, uint64_t 
 	struct probe_status *p = status_of(host, ops);
 	if (!p)
 		return;
-	p->events += events;
-	p->lost += lost;
+	p->events = events;
+	p->lost = lost;
 }
 
 void probe_remark(struct probe_host *host, const struct probe_ops *ops, const struct sonde_err *why)

@@ -99,7 +99,6 @@ static uint64_t count_rows(struct gpu *g)
 	uint64_t rows = g->counters.counters.rows + store_sink_table_rows(g->host->sink, STORE_TABLE_GPU);
 	uint64_t fresh = rows - g->told;
 	g->told = rows;
-	probe_count(g->host, &probe_gpu, fresh, 0);
 	return fresh;
 }
 
@@ -166,6 +165,7 @@ static void finish_gpu(void *state, int64_t now_ns)
 	count_rows(g);
 	if (g->source && !g->counters.seen)
 		err_set(&g->absent, ENODEV, "no GPU here: %s says nothing of one", g->source->name);
+	probe_count(g->host, &probe_gpu, g->told, 0);
 	if (!g->told)
 		probe_absent(g->host, &probe_gpu, &g->absent);
 	else if (g->absent.text[0])

@@ -238,7 +238,6 @@ struct net {
 	struct owners owners;
 	struct flows flows;
 	int64_t tended_ns, sought_ns;
-	uint64_t told, reported_lost;
 };
 
 static void take(void *arg, const struct net_packet *p)
@@ -286,14 +285,6 @@ static size_t net_fds(void *state, int *fds, size_t room)
 	return room > 0;
 }
 
-static void count(struct net *n)
-{
-	uint64_t lost = n->capture.dropped + n->flows.missed;
-	probe_count(n->host, &probe_net, n->flows.packets - n->told, lost - n->reported_lost);
-	n->told = n->flows.packets;
-	n->reported_lost = lost;
-}
-
 static uint64_t pass_net(void *state, int64_t now_ns)
 {
 	struct net *n = state;
@@ -307,7 +298,6 @@ static uint64_t pass_net(void *state, int64_t now_ns)
 		capture_count_drops(&n->capture);
 		n->tended_ns = now_ns;
 	}
-	count(n);
 	return taken;
 }
 
@@ -317,7 +307,7 @@ static void finish_net(void *state, int64_t now_ns)
 	capture_finish(&n->capture, take, n);
 	capture_count_drops(&n->capture);
 	flows_tend(&n->flows, now_ns, true);
-	count(n);
+	probe_count(n->host, &probe_net, n->flows.packets, n->capture.dropped + n->flows.missed);
 }
 
 static void report_net(void *state, struct json *j)

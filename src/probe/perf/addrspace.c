@@ -401,3 +401,15 @@ void elf_file_close(struct elf_file *f)
 		close(f->fd);
 	f->fd = -1;
 }
+
+void *elf_file_section(const struct elf_file *f, const Elf64_Shdr *s, uint64_t max)
+{
+	char *bytes = s->sh_type != SHT_NOBITS && s->sh_size <= max ? malloc(s->sh_size + 1) : NULL;
+	if (bytes && !elf_file_get(f, s->sh_offset, bytes, s->sh_size)) {
+		free(bytes);
+		return NULL;
+	}
+	if (bytes)
+		bytes[s->sh_size] = '\0';
+	return bytes;
+}

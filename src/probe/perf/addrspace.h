@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "store/sink.h"
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -83,5 +84,7 @@ struct elf_file {
 bool elf_file_open(struct elf_file *f, const struct module *m);
 void elf_file_close(struct elf_file *f);
 bool elf_file_get(const struct elf_file *f, uint64_t offset, void *out, size_t n);
+/* Returns the bytes of a section, followed by a NUL, to be freed; NULL if it has none or more than `max`. */
+void *elf_file_section(const struct elf_file *f, const Elf64_Shdr *s, uint64_t max);
 
 #endif

@@ -63,7 +63,7 @@ struct block {
 	size_t device_count;
 	struct early early[EARLY_MAX];
 	size_t early_count; /* total so far: the oldest is overwritten */
-	uint64_t rows, lost, reported_lost, endless;
+	uint64_t rows, lost, endless;
 };
 
 static uint32_t get32(const uint8_t *raw, size_t bytes, size_t at)
@@ -323,20 +323,10 @@ static size_t block_fds(void *state, int *fds, size_t room)
 	return is_others ? 0 : perf_source_fds(b->source, fds, room);
 }
 
-static void count(struct block *b)
-{
-	uint64_t lost = b->source->lost + b->lost;
-	probe_count(b->host, &probe_block, b->rows, lost - b->reported_lost);
-	b->rows = 0;
-	b->reported_lost = lost;
-}
-
 static uint64_t pass_block(void *state, int64_t now_ns)
 {
 	struct block *b = state;
-	uint64_t taken = perf_source_pass(b->source, now_ns, false);
-	count(b);
-	return taken;
+	return perf_source_pass(b->source, now_ns, false);
 }
 
 static void finish_block(void *state, int64_t now_ns)
@@ -348,7 +338,7 @@ static void finish_block(void *state, int64_t now_ns)
 			b->endless += b->slots[i]->row.ts_ns != STORE_NULL;
 			emit(b, &b->slots[i]);
 		}
-	count(b);
+	probe_count(b->host, &probe_block, b->rows, b->source->lost + b->lost);
 }
 
 static void report_block(void *state, struct json *j)

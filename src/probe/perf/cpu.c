@@ -27,7 +27,7 @@ struct cpu {
 	bool is_clock[PROBE_EVENTS_MAX];
 	bool has_time; /* samples of the first event stand for the time since the previous one */
 	const char *names[PROBE_EVENTS_MAX + 1]; /* of the sampled events; NULL-terminated */
-	uint64_t samples, cut, reported_lost;
+	uint64_t samples, cut;
 	int64_t sampled_ns, unsampled_ns, surplus_ns, finished_ns;
 };
 
@@ -215,28 +215,18 @@ static size_t cpu_fds(void *state, int *fds, size_t room)
 	return perf_source_fds(c->source, fds, room);
 }
 
-static void count(struct cpu *c, uint64_t samples_before)
-{
-	probe_count(c->host, &probe_cpu, c->samples - samples_before, c->source->lost - c->reported_lost);
-	c->reported_lost = c->source->lost;
-}
-
 static uint64_t pass_cpu(void *state, int64_t now_ns)
 {
 	struct cpu *c = state;
-	uint64_t before = c->samples;
-	uint64_t taken = perf_source_pass(c->source, now_ns, false);
-	count(c, before);
-	return taken;
+	return perf_source_pass(c->source, now_ns, false);
 }
 
 static void finish_cpu(void *state, int64_t now_ns)
 {
 	struct cpu *c = state;
-	uint64_t before = c->samples;
 	c->finished_ns = now_ns;
 	perf_source_pass(c->source, now_ns, true);
-	count(c, before);
+	probe_count(c->host, &probe_cpu, c->samples, c->source->lost);
 }
 
 /* Explains why a busy program has few or no samples. */

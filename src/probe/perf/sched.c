@@ -33,7 +33,7 @@ struct sched {
 	struct probe_host *host;
 	struct perf_source *source;
 	int64_t ids[STATES], preempted, wait;
-	uint64_t rows, reported_lost;
+	uint64_t rows;
 };
 
 static void emit(struct sched *s, const struct task *k, int64_t dur_ns, int64_t next_cpu)
@@ -171,14 +171,6 @@ static size_t sched_fds(void *state, int *fds, size_t room)
 	return s->source->wants.has_samples ? 0 : perf_source_fds(s->source, fds, room); /* else cpu returns them */
 }
 
-/* Rows may have been added during another probe's pass. */
-static void count(struct sched *s)
-{
-	probe_count(s->host, &probe_sched, s->rows, s->source->lost - s->reported_lost);
-	s->rows = 0;
-	s->reported_lost = s->source->lost;
-}
-
 static uint64_t pass_sched(void *state, int64_t now_ns)
 {
 	struct sched *s = state;
@@ -194,7 +186,6 @@ static uint64_t pass_sched(void *state, int64_t now_ns)
 		k->off.looked_ns = clock_mono_ns();
 		looks++;
 	}
-	count(s);
 	return taken;
 }
 
@@ -210,7 +201,7 @@ static void finish_sched(void *state, int64_t now_ns)
 		}
 		k->off.off_ns = STORE_NULL;
 	}
-	count(s);
+	probe_count(s->host, &probe_sched, s->rows, s->source->lost);
 }
 
 static void report_sched(void *state, struct json *j)

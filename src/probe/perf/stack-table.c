@@ -235,18 +235,6 @@ static void name_vdso(struct store_sink *sink, const struct stacks_address *a, s
 			name_range(sink, a, count, f.at, f.end - f.at, f.name, strlen(f.name));
 }
 
-static void *section_bytes(const struct elf_file *f, const Elf64_Shdr *s)
-{
-	char *bytes = s->sh_type != SHT_NOBITS && s->sh_size <= SYMBOLS_BYTES_MAX ? malloc(s->sh_size + 1) : NULL;
-	if (bytes && !elf_file_get(f, s->sh_offset, bytes, s->sh_size)) {
-		free(bytes);
-		return NULL;
-	}
-	if (bytes)
-		bytes[s->sh_size] = '\0';
-	return bytes;
-}
-
 /* Returns the difference between address and file offset of the code. */
 static uint64_t code_delta(const struct elf_file *f, const Elf64_Ehdr *e)
 {
@@ -261,8 +249,8 @@ static uint64_t code_delta(const struct elf_file *f, const Elf64_Ehdr *e)
 static void name_by_table(struct store_sink *sink, const struct stacks_address *a, size_t count,
 		const struct elf_file *f, const Elf64_Shdr *table, const Elf64_Shdr *names, uint64_t delta)
 {
-	Elf64_Sym *sym = section_bytes(f, table);
-	char *text = section_bytes(f, names);
+	Elf64_Sym *sym = elf_file_section(f, table, SYMBOLS_BYTES_MAX);
+	char *text = elf_file_section(f, names, SYMBOLS_BYTES_MAX);
 	for (size_t n = sym && text ? table->sh_size / sizeof(*sym) : 0; n-- > 0;)
 		if (ELF64_ST_TYPE(sym[n].st_info) == STT_FUNC && sym[n].st_size && sym[n].st_name < names->sh_size)
 			name_range(sink, a, count, sym[n].st_value - delta, sym[n].st_size, text + sym[n].st_name,

@@ -307,7 +307,7 @@ struct system {
 	struct buf room;
 	bool has_container; /* the start of the program's container was seen */
 	int64_t interval_ns, due_ns;
-	uint64_t readings, told;
+	uint64_t readings;
 };
 
 static int open_system(struct probe_host *host, void **state, struct sonde_err *err)
@@ -330,6 +330,7 @@ static int open_system(struct probe_host *host, void **state, struct sonde_err *
 static uint64_t read_all(struct system *s, int64_t now_ns)
 {
 	bool has_text = false;
+	uint64_t before = s->counters.rows;
 	s->counters.now_ns = now_ns;
 	for (size_t i = 0; i < s->reader_count; i++) {
 		/* Two readers of /proc/stat share its text: of all these files it costs the kernel most. */
@@ -342,10 +343,7 @@ static uint64_t read_all(struct system *s, int64_t now_ns)
 	energy_read(&s->energy, &s->counters);
 	processes_read(s->processes, s->host->tasks, &s->counters, &s->room);
 	s->readings++;
-	uint64_t rows = s->counters.rows - s->told;
-	s->told = s->counters.rows;
-	probe_count(s->host, &probe_system, rows, 0);
-	return rows;
+	return s->counters.rows - before;
 }
 
 static void open_groups(struct system *s, pid_t pid)
@@ -419,7 +417,7 @@ static void finish_system(void *state, int64_t now_ns)
 		series_close(&s->readers[i], &s->counters);
 	s->reader_count = 0;
 	energy_close(&s->energy, &s->counters);
-	probe_count(s->host, &probe_system, s->counters.rows - s->told, 0);
+	probe_count(s->host, &probe_system, s->counters.rows, 0);
 }
 
 static void report_system(void *state, struct json *j)

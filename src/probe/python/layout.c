@@ -84,20 +84,6 @@ static const struct wanted wanted[] = {
 	{ "PyCode_Type", offsetof(struct python_image, code_type) },
 };
 
-static void *get_section(const struct elf_file *f, const Elf64_Shdr *s)
-{
-	uint8_t *bytes = s->sh_type != SHT_NOBITS && s->sh_size && s->sh_size <= SYMBOLS_BYTES_MAX
-			? malloc(s->sh_size + 1)
-			: NULL;
-	if (bytes && !elf_file_get(f, s->sh_offset, bytes, s->sh_size)) {
-		free(bytes);
-		return NULL;
-	}
-	if (bytes)
-		bytes[s->sh_size] = '\0';
-	return bytes;
-}
-
 static void take_symbol(struct python_image *image, const Elf64_Sym *sym, const char *name)
 {
 	if (!strcmp(name, EVAL)) {
@@ -146,8 +132,8 @@ static bool read_image(struct module *m, const struct elf_file *f, struct python
 	if (s && read_head(f, &e, s, image) && is_likely(m, f, s, &e))
 		for (unsigned i = 0; i < e.e_shnum && !image->runtime; i++)
 			if ((s[i].sh_type == SHT_DYNSYM || s[i].sh_type == SHT_SYMTAB) && s[i].sh_link < e.e_shnum) {
-				Elf64_Sym *syms = get_section(f, &s[i]);
-				char *text = get_section(f, &s[s[i].sh_link]);
+				Elf64_Sym *syms = elf_file_section(f, &s[i], SYMBOLS_BYTES_MAX);
+				char *text = elf_file_section(f, &s[s[i].sh_link], SYMBOLS_BYTES_MAX);
 				for (size_t k = 0; syms && text && k < s[i].sh_size / sizeof(*syms); k++)
 					if (syms[k].st_shndx != SHN_UNDEF && syms[k].st_name < s[s[i].sh_link].sh_size)
 						take_symbol(image, &syms[k], text + syms[k].st_name);

@@ -145,7 +145,7 @@ struct python {
 	struct busy busy[BUSY_MAX];
 	bool is_here; /* a Python process was seen */
 	int64_t looked_ns, poll_ns;
-	uint64_t read, joined, partly, missing, late, torn, told, reported_missing;
+	uint64_t read, joined, partly, missing, late, torn;
 	int64_t lag_ns, lag_max_ns, read_ns;
 	uint32_t version;
 };
@@ -363,13 +363,6 @@ static int64_t due_python(void *state)
 	return due_ns > y->looked_ns + POLL_NS_MIN ? due_ns : y->looked_ns + POLL_NS_MIN;
 }
 
-static void count(struct python *y)
-{
-	probe_count(y->host, &probe_python, y->joined + y->partly - y->told, y->missing - y->reported_missing);
-	y->told = y->joined + y->partly;
-	y->reported_missing = y->missing;
-}
-
 static uint64_t pass_python(void *state, int64_t now_ns)
 {
 	struct python *y = state;
@@ -377,7 +370,6 @@ static uint64_t pass_python(void *state, int64_t now_ns)
 	y->looked_ns = now_ns;
 	if (!y->is_here && y->poll_ns <= FIRST_POLL_NS_MAX)
 		y->poll_ns *= 2;
-	count(y);
 	return taken;
 }
 
@@ -385,7 +377,7 @@ static void finish_python(void *state, int64_t now_ns)
 {
 	struct python *y = state;
 	perf_source_pass(y->source, now_ns, true);
-	count(y);
+	probe_count(y->host, &probe_python, y->joined + y->partly, y->missing);
 }
 
 static void report_python(void *state, struct json *j)

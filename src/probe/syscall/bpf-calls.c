@@ -19,7 +19,6 @@
 #define RING_BYTES (8u << 20)
 #define PROCESSES_MAX 65536
 #define PAGE 4096
-#define MEMORY_MAJOR 1
 #define INITIAL_PIDS "pid:[4026531836]" /* the kernel's PROC_PID_INIT_INO */
 
 static const uint8_t arg_regs[6] = { 14, 13, 12, 7, 9, 8 }; /* di si dx r10 r8 r9 */
@@ -204,13 +203,6 @@ static void take_text(struct syscall_event *e, unsigned i, const void *from, siz
 	e->text_bytes[i] = (uint16_t)bytes;
 }
 
-static bool can_be_sought(uint64_t mode)
-{
-	uint32_t device = (uint32_t)(mode >> 32);
-	return S_ISREG((mode_t)(mode & 0xffff)) || S_ISBLK((mode_t)(mode & 0xffff)) ||
-			(S_ISCHR((mode_t)(mode & 0xffff)) && device >> 20 == MEMORY_MAJOR);
-}
-
 /* The blob follows the texts; the row's letters define its type. */
 static void take_blob(struct syscall_event *e, const struct syscall_row *row, unsigned texts, const uint8_t *at,
 		size_t bytes)
@@ -242,7 +234,7 @@ static void translate(const struct kernel_record *r, size_t bytes, struct syscal
 		.end_ns = (int64_t)r->end_ns,
 		.ret = r->ret,
 		.size = -1,
-		.is_seekable = can_be_sought(r->mode) };
+		.is_seekable = syscall_is_seekable(r->mode & 0xffff, (unsigned)(r->mode >> 52)) };
 	for (int i = 0; i < 6; i++)
 		e->args[i] = r->regs[arg_regs[i]];
 	const uint8_t *at = r->bytes, *behind = (const uint8_t *)r + bytes;

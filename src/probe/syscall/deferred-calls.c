@@ -14,7 +14,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define MEMORY_MAJOR 1 /* /dev/null and the like, which are seekable */
 #define DELETED " (deleted)"
 #define URING "anon_inode:[io_uring]"
 #define IS_WANTED 1u
@@ -132,12 +131,6 @@ static bool is_taken(const struct deferred_names *n, const struct syscall_event 
 					n->ended[n->ended_count % DEFERRED_CLOSINGS].end_ns >= e->ts_ns);
 }
 
-static bool can_be_sought(const struct stat *st)
-{
-	return S_ISREG(st->st_mode) || S_ISBLK(st->st_mode) ||
-			(S_ISCHR(st->st_mode) && major(st->st_rdev) == MEMORY_MAJOR);
-}
-
 /* The kernel appends a suffix to the last name of a deleted file. */
 static bool trim_deleted(char *text, const struct stat *st)
 {
@@ -159,7 +152,7 @@ static void read_one(struct deferred_name *k)
 	text[n] = '\0';
 	if (k->is_path && (*text != '/' || !trim_deleted(text, &st)))
 		return;
-	k->is_seekable = can_be_sought(&st);
+	k->is_seekable = syscall_is_seekable(st.st_mode, major(st.st_rdev));
 	k->text = strdup(text);
 }
 

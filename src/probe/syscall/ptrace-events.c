@@ -22,7 +22,6 @@
 #define BUFFERED_MAX 32768
 #define BUFFERED_US 10000
 #define ARGUMENTS_MAX 4000
-#define MEMORY_MAJOR 1 /* /dev/null and the like, which are seekable */
 
 /* The memory that the arguments of a call point to. */
 
@@ -170,9 +169,7 @@ static bool is_seekable(pid_t tid, int64_t fd)
 	char path[64];
 	struct stat st;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%lld", (int)tid, (long long)fd);
-	return !stat(path, &st) &&
-			(S_ISREG(st.st_mode) || S_ISBLK(st.st_mode) ||
-					(S_ISCHR(st.st_mode) && major(st.st_rdev) == MEMORY_MAJOR));
+	return !stat(path, &st) && syscall_is_seekable(st.st_mode, major(st.st_rdev));
 }
 
 void tell_call(struct watch *w, struct tracee *k, int64_t ret, int64_t end_ns)

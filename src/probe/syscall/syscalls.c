@@ -39,8 +39,7 @@ struct syscalls {
 	struct syscall_event *call; /* buffer for one event of the kernel */
 	struct syscall_rows rows;
 	struct buf in; /* events, the last may be incomplete */
-	uint64_t told;
-	bool is_over; /* the ptrace process has exited */
+	bool is_over;  /* the ptrace process has exited */
 };
 
 static void free_syscalls(void *state)
@@ -211,11 +210,6 @@ static uint64_t take_points(struct syscalls *s)
 	return taken;
 }
 
-static uint64_t lost_calls(const struct syscalls *s)
-{
-	return s->kernel.seen >= 0 ? kernel_calls_lost(&s->kernel) : s->points.lost;
-}
-
 static uint64_t read_events(struct syscalls *s, bool is_last)
 {
 	if (s->points.is_on)
@@ -240,8 +234,6 @@ static uint64_t read_events(struct syscalls *s, bool is_last)
 		taken += take_events(s, is_last ? kernel_calls_end(&s->kernel) : end, until_ns);
 	if (s->points.is_on)
 		taken += take_points(s);
-	probe_count(s->host, &probe_syscalls, s->rows.rows - s->told, is_last ? lost_calls(s) : 0);
-	s->told = s->rows.rows;
 	return taken;
 }
 
@@ -258,6 +250,8 @@ static void finish_syscalls(void *state, int64_t now_ns)
 	(void)now_ns;
 	watcher_stop(&s->watcher);
 	read_events(s, true);
+	probe_count(s->host, &probe_syscalls, s->rows.rows,
+			s->kernel.seen >= 0 ? kernel_calls_lost(&s->kernel) : s->points.lost);
 	/* Reports what was not recorded. */
 	struct sonde_err why = SONDE_ERR_INIT;
 	char foreign[96] = "", unnamed[96] = "";
