@@ -323,18 +323,6 @@ static void usage(const struct job *j, struct job_usage *u)
 	cgroup_leaf_usage(j->place, u);
 }
 
-static int set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err)
-{
-	struct cgroup_map map;
-	int rc = cgroup_map_find(&map, limits, err);
-	return rc ? rc : cgroup_leaf_limit(j->place, limits, err);
-}
-
-static const char *dir(const struct job *j)
-{
-	return cgroup_leaf_dir(j->place);
-}
-
 static int release(struct job *j, struct sonde_err *err)
 {
 	int rc = j->place ? cgroup_leaf_remove(j->place, err) : 0;
@@ -348,7 +336,5 @@ const struct isolation_ops isolation_cgroup = {
 	.prepare = prepare,
 	.kill = kill_leaf,
 	.usage = usage,
-	.set_limits = set_limits,
-	.cgroup = dir,
 	.release = release,
 };

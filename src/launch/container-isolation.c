@@ -366,19 +366,6 @@ void container_usage(const struct job *j, struct job_usage *usage)
 	usage->user_ns = usage->system_ns = usage->max_rss_bytes = -1;
 }
 
-static int set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err)
-{
-	const struct contained *c = j->place;
-	CLEANUP(words_release) struct words w = { 0 };
-	struct job_isolation place = { .limits = *limits };
-	struct job_spec spec = { 0 };
-	engine_add(&w, c->engine);
-	words_add(&w, "update");
-	engine_add_place(&w, &place, &spec, NULL);
-	words_add(&w, c->name);
-	return words_done(&w) ? err_sys(err, ENOMEM, "cannot limit a container") : engine_run(&w, NULL, err);
-}
-
 static int release(struct job *j, struct sonde_err *err)
 {
 	struct contained *c = j->place;
@@ -410,6 +397,5 @@ const struct isolation_ops isolation_container = {
 	.kill = remove_now,
 	.look = container_poll,
 	.usage = container_seen,
-	.set_limits = set_limits,
 	.release = release,
 };

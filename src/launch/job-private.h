@@ -42,8 +42,6 @@ struct isolation_ops {
 	void (*kill)(struct job *j);                                     /* before the supervisor does */
 	void (*look)(struct job *j); /* polled while it runs, for what cannot be read after its end */
 	void (*usage)(const struct job *j, struct job_usage *usage);
-	int (*set_limits)(struct job *j, const struct job_limits *limits, struct sonde_err *err);
-	const char *(*cgroup)(const struct job *j);
 	int (*release)(struct job *j, struct sonde_err *err); /* once, when no process is left; frees j->place */
 };
 

@@ -296,11 +296,6 @@ int64_t job_start_ns(const struct job *j)
 	return j->start_ns;
 }
 
-const char *job_cgroup(const struct job *j)
-{
-	return j->ops->cgroup ? j->ops->cgroup(j) : NULL;
-}
-
 int job_wait(struct job *j, int64_t until_ns, struct sonde_err *err)
 {
 	struct pollfd ended = { .fd = j->pidfd, .events = POLLIN };
@@ -384,11 +379,4 @@ int job_set_deadline(struct job *j, int64_t deadline_ns, struct sonde_err *err)
 bool job_is_overdue(const struct job *j)
 {
 	return j->is_overdue;
-}
-
-int job_set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err)
-{
-	if (j->ops->set_limits)
-		return j->ops->set_limits(j, limits, err);
-	return err_set(err, ENOTSUP, "'%s' runs where there are no limits", j->program);
 }

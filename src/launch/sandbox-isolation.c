@@ -106,20 +106,6 @@ static void usage(const struct job *j, struct job_usage *u)
 		cgroup_leaf_usage(&p->leaf, u);
 }
 
-static int set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err)
-{
-	const struct sandboxed *p = j->place;
-	if (!p->has_leaf)
-		return err_set(err, ENOTSUP, "this sandbox has no control group, so no limits");
-	return cgroup_leaf_limit(&p->leaf, limits, err);
-}
-
-static const char *dir(const struct job *j)
-{
-	const struct sandboxed *p = j->place;
-	return p->has_leaf ? cgroup_leaf_dir(&p->leaf) : NULL;
-}
-
 static int release(struct job *j, struct sonde_err *err)
 {
 	struct sandboxed *p = j->place;
@@ -136,7 +122,5 @@ const struct isolation_ops isolation_sandbox = {
 	.prepare = prepare,
 	.kill = kill_leaf,
 	.usage = usage,
-	.set_limits = set_limits,
-	.cgroup = dir,
 	.release = release,
 };

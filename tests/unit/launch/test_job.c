@@ -430,11 +430,6 @@ static void limits_need_a_place(void **state)
 	spec.place = &place;
 	assert_int_equal(job_start(&j, &spec, &err), -ENOTSUP);
 	assert_string_equal(err.text, "a plain process has no limits");
-	spec.place = NULL;
-	j = started(&spec);
-	assert_int_equal(job_set_limits(j, &place.limits, &err), -ENOTSUP);
-	assert_null(job_cgroup(j));
-	job_free(j);
 }
 
 static void memory_that_is_short(void **state)
