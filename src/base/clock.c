@@ -73,7 +73,7 @@ static bool lists_tsc(const char *text)
  * The kernel uses the TSC as its clock source, or offers it: virtual machines prefer the host's clock even if their
  * TSC is good. The kernel stops offering a TSC that drifts. Without sysfs, the CPUID flag decides.
  */
-static bool look_at_ticks(void)
+static bool inspect_ticks(void)
 {
 	static const char dir[] = "/sys/devices/system/clocksource/clocksource0";
 	CLEANUP(cleanup_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -96,7 +96,7 @@ uint64_t clock_ticks(void)
 
 #else
 
-static bool look_at_ticks(void)
+static bool inspect_ticks(void)
 {
 	return false;
 }
@@ -112,7 +112,7 @@ static bool ticks_are_constant;
 
 static void find_out(void)
 {
-	ticks_are_constant = look_at_ticks();
+	ticks_are_constant = inspect_ticks();
 }
 
 bool clock_ticks_are_constant(void)
@@ -199,7 +199,7 @@ static bool is_in_piece(const struct tick_line *l, uint64_t ticks)
 			(l->hint + 2 == l->count || ticks < l->pairs[l->hint + 1].ticks);
 }
 
-static void take_piece(struct tick_line *l, uint64_t ticks)
+static void select_piece(struct tick_line *l, uint64_t ticks)
 {
 	const struct tick_pair *a;
 
@@ -217,7 +217,7 @@ int64_t tick_line_ns(struct tick_line *l, uint64_t ticks)
 	if (l->count < 2)
 		return ticks > INT64_MAX ? INT64_MAX : (int64_t)ticks;
 	if (!is_in_piece(l, ticks))
-		take_piece(l, ticks);
+		select_piece(l, ticks);
 	a = &l->pairs[l->hint];
 	from_a = ticks < a->ticks ? -(double)(a->ticks - ticks) : (double)(ticks - a->ticks);
 	double delta = from_a * l->slope;

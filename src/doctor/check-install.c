@@ -116,7 +116,7 @@ static const char *find_trouble(char *answer)
 
 /* Returns the dynamic loader's error for preloading the library into this program, NULL if none. The loader only
  * lists what it would load, so no constructor runs. */
-static const char *ask_loader(char *preload, struct buf *answer)
+static const char *query_loader(char *preload, struct buf *answer)
 {
 	char self[] = "/proc/self/exe", trace[] = "LD_TRACE_LOADED_OBJECTS=1", warn[] = "LD_WARN=1",
 	     now[] = "LD_BIND_NOW=1";
@@ -143,7 +143,7 @@ void check_libsonde(struct doctor_result *r)
 		doctor_fix(r, "make (in the source tree), or install sonde again");
 		return;
 	}
-	trouble = ask_loader(preload.data, &answer);
+	trouble = query_loader(preload.data, &answer);
 	if (trouble) {
 		doctor_report(r, DOCTOR_NO, "%s", trouble);
 		doctor_fix(r, "make (in the source tree), or install sonde again");

@@ -245,7 +245,7 @@ static enum sandbox_step try_overlay(void)
 }
 
 /* Runs try_overlay in a child; answer receives its step and errno. */
-static int ask_child(int answer[2])
+static int query_child(int answer[2])
 {
 	int ends[2];
 	pid_t pid;
@@ -278,7 +278,7 @@ void check_sandbox(struct doctor_result *r)
 		[SANDBOX_OVERLAY] = "an overlay",
 	};
 	int answer[2] = { SANDBOX_WORKS, 0 };
-	int rc = ask_child(answer);
+	int rc = query_child(answer);
 
 	if (rc) {
 		doctor_report(r, DOCTOR_NO, "cannot try: %s", strerror(-rc));

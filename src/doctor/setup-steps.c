@@ -47,7 +47,7 @@ static int broken(const char *path, const char *why, struct sonde_err *err)
 	return -EBADMSG;
 }
 
-static int take_change(struct setup_record *record, json_t *value, struct arena *arena)
+static int parse_change(struct setup_record *record, json_t *value, struct arena *arena)
 {
 	const char *id, *before, *after;
 
@@ -76,7 +76,7 @@ int setup_record_load(struct setup_record *record, const char *path, struct aren
 	if (version != VERSION)
 		return broken(path, "it is of another version of sonde", err);
 	for (size_t i = 0; i < json_array_size(changes) && !rc; i++)
-		rc = take_change(record, json_array_get(changes, i), arena);
+		rc = parse_change(record, json_array_get(changes, i), arena);
 	return rc ? broken(path, "a change lacks its values", err) : 0;
 }
 

@@ -72,7 +72,8 @@ static char *made_before(const struct cgroup_leaf *leaf, int upto, const char *p
 	return NULL;
 }
 
-static int make_dir(struct cgroup_leaf *leaf, int i, const struct cgroup_map *m, unsigned number, struct sonde_err *err)
+static int create_dir(struct cgroup_leaf *leaf, int i, const struct cgroup_map *m, unsigned number,
+		struct sonde_err *err)
 {
 	char path[600];
 	snprintf(path, sizeof(path), "%s/sonde-%d-%u", m->base[i], (int)getpid(), number);
@@ -110,7 +111,7 @@ int cgroup_leaf_make(struct cgroup_leaf *leaf, const struct job_limits *limits, 
 	int rc = cgroup_map_find(&map, limits, err);
 	for (int i = 0; i < CGROUP_CONTROLLERS && !rc; i++)
 		if (*map.base[i])
-			rc = make_dir(leaf, i, &map, number, err);
+			rc = create_dir(leaf, i, &map, number, err);
 	if (!rc)
 		rc = cgroup_leaf_limit(leaf, limits, err);
 	if (rc)

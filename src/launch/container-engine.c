@@ -269,7 +269,7 @@ int engine_remove(const char *engine, const char *name, struct sonde_err *err)
 }
 
 /* Queries a field of the container's state from the engine. */
-static int ask_state(const char *engine, const char *name, const char *what, struct buf *out)
+static int query_state(const char *engine, const char *name, const char *what, struct buf *out)
 {
 	CLEANUP(words_release) struct words w = { 0 };
 	engine_add(&w, engine);
@@ -284,7 +284,7 @@ static int ask_state(const char *engine, const char *name, const char *what, str
 pid_t engine_pid(const char *engine, const char *name)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	if (ask_state(engine, name, "Pid", &out))
+	if (query_state(engine, name, "Pid", &out))
 		return 0;
 	long pid = strtol(out.data, NULL, 10);
 	return pid > 0 ? (pid_t)pid : 0;
@@ -293,7 +293,7 @@ pid_t engine_pid(const char *engine, const char *name)
 int engine_was_oom(const char *engine, const char *name)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	int rc = ask_state(engine, name, "OOMKilled", &out);
+	int rc = query_state(engine, name, "OOMKilled", &out);
 	return rc ? rc : !strncmp(out.data, "true", 4);
 }
 
@@ -314,7 +314,7 @@ static const char *asked_entrypoint(const struct job_isolation *place)
 	return found;
 }
 
-static int ask_image(const char *engine, const char *image, struct buf *out)
+static int query_image(const char *engine, const char *image, struct buf *out)
 {
 	CLEANUP(words_release) struct words w = { 0 };
 	engine_add(&w, engine);
@@ -346,10 +346,10 @@ int engine_add_entrypoint(struct words *w, const char *engine, const struct job_
 		words_add(w, asked);
 	if (asked)
 		return 0;
-	int rc = ask_image(engine, place->image, &out);
+	int rc = query_image(engine, place->image, &out);
 	if (rc && !fetch(engine, place->image)) {
 		buf_reset(&out);
-		rc = ask_image(engine, place->image, &out);
+		rc = query_image(engine, place->image, &out);
 	}
 	for (size_t at = 0; !rc && at < out.len && out.data[at] != '\n'; at += strlen(out.data + at) + 1)
 		words_add(w, out.data + at);

@@ -282,7 +282,7 @@ static bool pass_start_barrier(struct job *j)
  * cannot reach it (a policy forbids it, or it runs in a virtual machine) and has executed the program: do not wait
  * for it.
  */
-static pid_t ask_engine(struct contained *c, int64_t *ask_ns)
+static pid_t query_engine(struct contained *c, int64_t *ask_ns)
 {
 	if (clock_mono_ns() < *ask_ns)
 		return 0;
@@ -308,7 +308,7 @@ static int started(struct job *j, struct sonde_err *err)
 			return 0;
 		}
 		j->pid = c->start_barrier.is_made ? 0 : tree_find(j->supervisor, is_inside);
-		j->pid = j->pid ? j->pid : ask_engine(c, &ask_ns);
+		j->pid = j->pid ? j->pid : query_engine(c, &ask_ns);
 		if (j->pid && (!c->mounts.path[0] || mount_dir_is_passed(&c->mounts, j->pid))) {
 			start_barrier_release(&c->start_barrier);
 			mount_dir_release(&c->mounts); /* before we can be killed: the mounts in the container remain */

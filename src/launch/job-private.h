@@ -46,7 +46,7 @@ struct isolation_ops {
 };
 
 /* Handles all pending messages of the supervisor. */
-void job_hear(struct job *j);
+void job_read_messages(struct job *j);
 /* Waits for a message or for the exit of `pidfd` (-1: none); false on timeout. */
 bool job_await(const struct job *j, int pidfd, int64_t until_ns);
 int job_lost(const struct job *j, struct sonde_err *err); /* sets the error of a job with a killed supervisor */

@@ -92,7 +92,7 @@ static int64_t ns_of(struct timeval t)
 	return t.tv_sec * 1000000000LL + t.tv_usec * 1000LL;
 }
 
-void job_hear(struct job *j)
+void job_read_messages(struct job *j)
 {
 	struct supervisor_message word;
 	int fd, rc = 1;
@@ -170,7 +170,7 @@ static pid_t pid_of_pidfd(int pidfd)
 	return line && sscanf(line, "Pid: %d", &pid) == 1 && pid > 0 ? pid : 0;
 }
 
-static int hear_first(const struct job *j, struct supervisor_message *word, int *fd)
+static int read_first(const struct job *j, struct supervisor_message *word, int *fd)
 {
 	int rc;
 	while ((rc = supervisor_receive(j->sock, word, fd)) == -EAGAIN)
@@ -185,7 +185,7 @@ static int pass_start_barrier(struct job *j, const struct job_spec *spec, const 
 	spec->ready(spec->ready_arg, plan->sandbox ? pid_of_pidfd(j->pidfd) : word->pid);
 	close(j->pidfd);
 	supervisor_open_barrier(j->sock);
-	return hear_first(j, word, &j->pidfd);
+	return read_first(j, word, &j->pidfd);
 }
 
 /* Starts the supervisor and waits for its message that the command runs. */
@@ -196,7 +196,7 @@ static int fork_supervisor(struct job *j, const struct job_spec *spec, const str
 	int rc = supervisor_start(plan, &j->sock, &j->supervisor_pidfd, &j->supervisor);
 	if (rc)
 		return err_sys(err, -rc, "cannot start a process");
-	rc = hear_first(j, &word, &j->pidfd);
+	rc = read_first(j, &word, &j->pidfd);
 	if (rc > 0 && word.kind == SUPERVISOR_BORN)
 		rc = pass_start_barrier(j, spec, plan, &word);
 	if (rc <= 0 || word.kind != SUPERVISOR_STARTED)
@@ -300,7 +300,7 @@ int job_wait(struct job *j, int64_t until_ns, struct sonde_err *err)
 {
 	struct pollfd ended = { .fd = j->pidfd, .events = POLLIN };
 	for (;;) {
-		job_hear(j);
+		job_read_messages(j);
 		if (j->has_ended)
 			return 0;
 		if (j->is_lost)
@@ -369,7 +369,7 @@ bool job_is_client(const struct job *j)
 int job_set_deadline(struct job *j, int64_t deadline_ns, struct sonde_err *err)
 {
 	int rc;
-	job_hear(j);
+	job_read_messages(j);
 	if (j->is_gone)
 		return 0;
 	rc = j->is_lost ? -ECHILD : supervisor_set_deadline(j->sock, deadline_ns);

@@ -75,7 +75,7 @@ int mount_error(const struct job_mount *m, int errnum, struct sonde_err *err)
 
 /* The private directory for a container's mounts (mount_dir). */
 
-static int make_target(int dir, const char *name, int source)
+static int create_target(int dir, const char *name, int source)
 {
 	struct stat st;
 	if (fstat(source, &st))
@@ -96,7 +96,7 @@ static int add(struct mount_dir *d, const struct job_mount *m, size_t index)
 	if (tree < 0)
 		return tree;
 	snprintf(name, sizeof(name), "%zu", index);
-	int rc = make_target(d->lock, name, source);
+	int rc = create_target(d->lock, name, source);
 	if (!rc && move_mount(tree, "", d->lock, name, MOVE_MOUNT_F_EMPTY_PATH))
 		rc = -errno;
 	return rc;
@@ -116,7 +116,7 @@ static bool lock_dir(struct mount_dir *d)
 	return false;
 }
 
-static int make_dir(struct mount_dir *d, struct sonde_err *err)
+static int create_dir(struct mount_dir *d, struct sonde_err *err)
 {
 	struct stat st;
 	if ((mkdir(PARENT, 0700) && errno != EEXIST) || lstat(PARENT, &st))
@@ -142,7 +142,7 @@ int mount_dir_make(struct mount_dir *d, const struct job_mount *mounts, size_t c
 			continue;
 		if (geteuid() != 0) /* only root may write to /run */
 			return mount_error(&mounts[i], EPERM, err);
-		int rc = d->path[0] ? 0 : make_dir(d, err);
+		int rc = d->path[0] ? 0 : create_dir(d, err);
 		if (rc)
 			return rc;
 		rc = add(d, &mounts[i], i);

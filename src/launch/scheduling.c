@@ -35,7 +35,7 @@ bool priority_is_allowed(void)
 	return !setpriority(PRIO_PROCESS, 0, usual); /* lowering is always allowed */
 }
 
-bool priority_take(void)
+bool priority_raise(void)
 {
 	bool has_nice = setsid() >= 0 && !setpriority(PRIO_PROCESS, 0, BEST_NICE);
 	int fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
@@ -92,7 +92,7 @@ static int running_on(int at, const char *name)
 			: -1;
 }
 
-static void look_at_thread(struct walk *w, int at, pid_t id)
+static void inspect_thread(struct walk *w, int at, pid_t id)
 {
 	char name[32];
 	int cpu;
@@ -126,7 +126,7 @@ bool runner_find(struct runner *r, pid_t root)
 		dir = opendir(path);
 		while (dir && w.running < 2 && (entry = readdir(dir)))
 			if (*entry->d_name != '.')
-				look_at_thread(&w, dirfd(dir), (pid_t)strtol(entry->d_name, NULL, 10));
+				inspect_thread(&w, dirfd(dir), (pid_t)strtol(entry->d_name, NULL, 10));
 		if (dir)
 			closedir(dir);
 	}
@@ -317,7 +317,7 @@ static void release(struct cpu_swap *t)
 	free(t);
 }
 
-static void end_helper(struct cpu_swap *t)
+static void stop_helper(struct cpu_swap *t)
 {
 	atomic_store(&t->is_over, true);
 	sem_post(&t->call);
@@ -333,7 +333,7 @@ static bool begin(struct cpu_swap *t)
 		return false;
 	if (!start(&t->trader, run, t))
 		return true;
-	end_helper(t);
+	stop_helper(t);
 	return false;
 }
 
@@ -367,6 +367,6 @@ void cpu_swap_stop(struct cpu_swap *t)
 		return;
 	eventfd_write(t->fds[2], 1);
 	pthread_join(t->trader, NULL);
-	end_helper(t);
+	stop_helper(t);
 	release(t);
 }

@@ -27,7 +27,7 @@ bool priority_is_allowed(void);
 bool priority_begin(void);
 void priority_end(void);
 /* For the first process of a tree; its children inherit it. Allocates nothing. False if any part of it failed. */
-bool priority_take(void);
+bool priority_raise(void);
 /* For the command, before exec: keeps the nice value, resets the real-time class. Allocates nothing. 0 or -errno. */
 int priority_pass_on(void);
 

@@ -171,7 +171,7 @@ struct answer {
 	char error[256];
 };
 
-static void take_line(struct request *r, char *line)
+static void parse_line(struct request *r, char *line)
 {
 	char *value = strchr(line, ' ');
 
@@ -219,7 +219,7 @@ static bool parse(struct request *r, struct buf *text)
 		rest = strchr(line, '\n');
 		if (rest)
 			*rest++ = '\0';
-		take_line(r, line);
+		parse_line(r, line);
 	}
 	return true;
 }
@@ -234,7 +234,7 @@ static bool is_wanted(struct answer *a)
 	return a->status / 100 == 2 && (!a->from || a->status == 206);
 }
 
-static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
+static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 {
 	struct answer *a = arg;
 	size_t n = size * count;
@@ -254,7 +254,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
 }
 
 /* "Content-Range: bytes 5-9/10", "Content-Length: 10" */
-static size_t take_header(char *line, size_t size, size_t count, void *arg)
+static size_t on_header(char *line, size_t size, size_t count, void *arg)
 {
 	struct answer *a = arg;
 	size_t n = size * count;
@@ -288,9 +288,9 @@ static void set_options(CURL *curl, const struct request *r, struct answer *a)
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_USERAGENT, "sonde");
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, a->error);
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, a);
-	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(curl, CURLOPT_HEADERDATA, a);
 	if (r->sigv4) {
 		curl_easy_setopt(curl, CURLOPT_AWS_SIGV4, r->sigv4);

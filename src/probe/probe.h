@@ -178,7 +178,7 @@ void probe_set_open(struct probe_set *s, const char *const *names, const struct 
 		struct store_sink *sink);
 void probe_set_attach(struct probe_set *s, const struct probe_target *target);
 /* The program is this process, which waits before its exec, instead of the one that the target starts. */
-void probe_set_meet(struct probe_set *s, pid_t pid);
+void probe_set_on_start(struct probe_set *s, pid_t pid);
 bool probe_set_is_idle(const struct probe_set *s); /* no probe runs */
 size_t probe_set_fds(struct probe_set *s, int *fds, size_t room);
 int64_t probe_set_due_ns(struct probe_set *s);

@@ -126,12 +126,12 @@ static void remark_followers(struct probe_set *s, const struct sonde_err *why)
 		probe_remark(&s->host, followers[i], why);
 }
 
-void probe_set_meet(struct probe_set *s, pid_t pid)
+void probe_set_on_start(struct probe_set *s, pid_t pid)
 {
 	struct sonde_err why = SONDE_ERR_INIT;
 	if (s->host.tasks)
 		tasks_on_start(s->host.tasks, pid);
-	if (s->host.perf && perf_source_is_on(s->host.perf) && perf_source_meet(s->host.perf, pid, &why)) {
+	if (s->host.perf && perf_source_is_on(s->host.perf) && perf_source_on_start(s->host.perf, pid, &why)) {
 		err_prefix(&why, "the program in the container");
 		remark_followers(s, &why);
 	}

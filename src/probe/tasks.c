@@ -112,7 +112,7 @@ static struct task *add(struct tasks *t, int32_t pid, int32_t tid)
 	return k;
 }
 
-static void take_side(struct tasks *t, struct task *k, enum task_side side)
+static void set_side(struct tasks *t, struct task *k, enum task_side side)
 {
 	const struct probe_host *host = t->private->host;
 	k->side = side;
@@ -160,7 +160,7 @@ struct task *tasks_get(struct tasks *t, int32_t pid, int32_t tid)
 	enum task_side side = side_of_stranger(t, pid, tid);
 	k = add(t, pid, tid);
 	if (k) {
-		take_side(t, k, side);
+		set_side(t, k, side);
 		learn_name(t, k);
 	}
 	return k;
@@ -178,7 +178,7 @@ void tasks_fork(struct tasks *t, int32_t pid, int32_t tid, int32_t ppid, int64_t
 	struct task *k = add(t, pid, tid);
 	if (!k)
 		return;
-	take_side(t, k, side);
+	set_side(t, k, side);
 	k->start_ns = ts_ns;
 	k->ppid = pid == tid ? ppid : STORE_NULL;
 	k->name = parent ? parent->name : STORE_NULL;
@@ -220,7 +220,7 @@ void tasks_execute(struct tasks *t, struct task *k, int64_t ts_ns)
 	if (k->side == TASK_PROGRAM || (k->side == TASK_ENGINE && !has_kernel_calls(t, k->pid)))
 		return;
 	int64_t before_ns = task_ran_until(k, ts_ns);
-	take_side(t, k, TASK_PROGRAM);
+	set_side(t, k, TASK_PROGRAM);
 	k->before_ns = before_ns == STORE_NULL ? 0 : before_ns;
 	k->start_ns = ts_ns;
 	k->on_ns = t->is_fed ? ts_ns : STORE_NULL;

@@ -17,7 +17,7 @@
 #define RUN_BYTES_MAX (256ull << 20)
 #define PROCESS_BYTES_MAX (4ull << 20)
 
-static void hear_step(void *arg, const struct store_step *step)
+static void on_step(void *arg, const struct store_step *step)
 {
 	struct announce *a = arg;
 
@@ -49,7 +49,7 @@ static int open_drain(struct announce *a, struct sonde_err *err)
 	if (rc < 0)
 		return rc;
 	a->has_drain = true;
-	a->drain.step = hear_step;
+	a->drain.step = on_step;
 	a->drain.step_arg = a;
 	a->drain.board = a->o.take_board;
 	a->drain.board_arg = a->o.arg;
@@ -57,7 +57,7 @@ static int open_drain(struct announce *a, struct sonde_err *err)
 	return 0;
 }
 
-static int make_env(struct announce *a, struct sonde_err *err)
+static int build_env(struct announce *a, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf library = BUF_INIT;
 	int rc = preload_library(&a->ring, &library, err);
@@ -93,7 +93,7 @@ int announce_open(struct announce *a, const char *dir, const struct announce_opt
 	if (rc == 0)
 		rc = open_drain(a, err);
 	if (rc == 0)
-		rc = make_env(a, err);
+		rc = build_env(a, err);
 	if (rc < 0)
 		announce_release(a);
 	return rc;

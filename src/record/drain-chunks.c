@@ -74,7 +74,7 @@ static bool is_thread_dead(const struct drain_process *p, uint32_t tid)
 	return syscall(SYS_tgkill, p->pid, tid, 0) && errno == ESRCH;
 }
 
-static void end_thread(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
+static void finish_thread(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
 		int64_t end_ns)
 {
 	uint32_t depth = __atomic_load_n(&c->depth, __ATOMIC_RELAXED); /* read once: the program may change it */
@@ -120,7 +120,7 @@ static void drain_chunk(struct drain *d, struct drain_process *p, struct drain_s
  * Remember the process, so that a SIGBUS can be attributed to the truncated file. Returns false if it was truncated
  * before.
  */
-static bool begin_reading(struct drain *d, struct drain_process *p)
+static bool start_reading(struct drain *d, struct drain_process *p)
 {
 	d->reading = p;
 	return !p->is_cut;
@@ -129,7 +129,7 @@ static bool begin_reading(struct drain *d, struct drain_process *p)
 /* Threads that have died keep a partly filled chunk: reclaim it. */
 void drain_reap(struct drain *d, struct drain_process *p)
 {
-	if (!begin_reading(d, p))
+	if (!start_reading(d, p))
 		return;
 	for (uint32_t n = 0; n < p->segment_count; n++)
 		for (uint32_t i = 0; i < p->segments[n]->chunk_count; i++) {
@@ -140,7 +140,7 @@ void drain_reap(struct drain *d, struct drain_process *p)
 							__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 				continue;
 			drain_walk(d, p, &s->chunks[i], drain_chunk_at(s, i), true, true);
-			end_thread(d, p, &s->chunks[i], drain_chunk_at(s, i), clock_mono_ns());
+			finish_thread(d, p, &s->chunks[i], drain_chunk_at(s, i), clock_mono_ns());
 			drain_recycle(p, s, i);
 		}
 }
@@ -172,7 +172,7 @@ static void append(struct backlog *backlog, struct backlogged *e)
  * A chunk with an unfinished record stays in the ring: its thread may have been interrupted during a call. The copy
  * stays in the spare list until it is complete, because reading a ring may raise SIGBUS.
  */
-static void shelve(struct drain *d, struct drain_process *p, struct drain_segment *s, uint32_t i)
+static void copy_chunk(struct drain *d, struct drain_process *p, struct drain_segment *s, uint32_t i)
 {
 	struct backlog *backlog = &d->backlog;
 	d->reading = p;
@@ -205,13 +205,13 @@ static void shelve(struct drain *d, struct drain_process *p, struct drain_segmen
 	drain_recycle(p, s, i);
 }
 
-static void shelve_all(struct drain *d)
+static void copy_all(struct drain *d)
 {
 	for (size_t n = 0; n < d->live_count; n++)
 		for (uint32_t s = 0; s < d->live[n]->segment_count; s++)
 			for (uint32_t i = 0; i < d->live[n]->segments[s]->chunk_count; i++)
 				if (d->backlog.count < COPIES_MAX)
-					shelve(d, d->live[n], d->live[n]->segments[s], i);
+					copy_chunk(d, d->live[n], d->live[n]->segments[s], i);
 }
 
 /* Decode the oldest copy. Returns false if it refers to a string that is not defined yet; it then moves to the end. */
@@ -236,14 +236,14 @@ static bool read_first(struct drain *d, bool is_last_chance)
 void drain_backlog(struct drain *d)
 {
 	unsigned waiting = 0;
-	shelve_all(d);
+	copy_all(d);
 	for (unsigned n = 0; n < COPIES_MAX && waiting < d->backlog.count; n++) {
 		waiting = read_first(d, false) ? 0 : waiting + 1;
-		shelve_all(d);
+		copy_all(d);
 	}
 }
 
-void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance)
+void drain_consume(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance)
 {
 	/* Decode the copies of a process that wait for strings of other threads. */
 	for (unsigned n = d->backlog.count; n; n--) {
@@ -255,7 +255,7 @@ void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_
 		d->backlog.first = e->next;
 		append(&d->backlog, e);
 	}
-	if (!begin_reading(d, p))
+	if (!start_reading(d, p))
 		return;
 	for (uint32_t n = 0; n < p->segment_count; n++)
 		for (uint32_t i = 0; i < p->segments[n]->chunk_count; i++)
@@ -263,16 +263,16 @@ void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_
 }
 
 /* Several rounds, because its threads may refer to each other's strings. */
-void drain_take_last(struct drain *d, struct drain_process *p, int64_t end_ns)
+void drain_consume_last(struct drain *d, struct drain_process *p, int64_t end_ns)
 {
 	for (int round = 0; round < FINISH_ROUNDS; round++) {
 		uint64_t before = d->events;
-		drain_take(d, p, true, false);
+		drain_consume(d, p, true, false);
 		if (before == d->events)
 			break;
 	}
-	drain_take(d, p, true, true);
-	if (!begin_reading(d, p))
+	drain_consume(d, p, true, true);
+	if (!start_reading(d, p))
 		return;
 	for (uint32_t n = 0; n < p->segment_count; n++) {
 		struct drain_segment *s = p->segments[n];
@@ -281,7 +281,7 @@ void drain_take_last(struct drain *d, struct drain_process *p, int64_t end_ns)
 		for (uint32_t i = 0; i < s->chunk_count; i++) {
 			p->filtered += drain_chunk_at(s, i)->filtered;
 			if (s->at->owner[i] && s->at->owner[i] != SONDE_OWNER_FULL)
-				end_thread(d, p, &s->chunks[i], drain_chunk_at(s, i), end_ns);
+				finish_thread(d, p, &s->chunks[i], drain_chunk_at(s, i), end_ns);
 		}
 	}
 }

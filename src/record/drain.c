@@ -62,7 +62,7 @@ static void drop_board(struct drain *d, const struct drain_process *p)
 
 static void finish_process(struct drain *d, struct drain_process *p, int64_t end_ns)
 {
-	drain_take_last(d, p, end_ns);
+	drain_consume_last(d, p, end_ns);
 	p->end_ns = end_ns;
 	p->is_done = true;
 	for (uint32_t n = 0; n < p->segment_count; n++) {
@@ -174,7 +174,7 @@ static void pass(struct drain *d)
 	if (d->epollfd >= 0)
 		drain_backlog(d);
 	for (size_t i = 0; i < d->live_count && d->epollfd >= 0; i++) {
-		drain_take(d, d->live[i], false, false);
+		drain_consume(d, d->live[i], false, false);
 		if (is_reaping)
 			drain_reap(d, d->live[i]);
 	}

@@ -186,10 +186,10 @@ void drain_backlog(struct drain *d); /* full chunks of all live processes: copy,
 void drain_backlog_release(struct drain *d);
 void drain_publish(struct drain *d); /* events that have left the rings so far, to compute the loss after a crash */
 /* Consume the committed records of a process. is_last_chance: do not wait for undefined strings. */
-void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance);
+void drain_consume(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance);
 void drain_reap(struct drain *d, struct drain_process *p); /* chunks of dead threads */
 /* The process image is gone: consume the rest and close its unfinished spans. */
-void drain_take_last(struct drain *d, struct drain_process *p, int64_t end_ns);
+void drain_consume_last(struct drain *d, struct drain_process *p, int64_t end_ns);
 /* Write rows of processes that have exited with a known status; is_last: of all others too. */
 void emit_processes(struct drain *d, bool is_last);
 struct drain_process *drain_by_pid(struct drain *d, int32_t pid);

@@ -73,7 +73,7 @@ static int64_t call_file(struct drain *d, const struct ring_record *v)
 	return file;
 }
 
-static void note_wait(struct drain *d, const struct ring_record *v, const struct call_info *info)
+static void on_wait(struct drain *d, const struct ring_record *v, const struct call_info *info)
 {
 	const struct sonde_rec_call *r = ring_record_call(v);
 	const char *names = call_arg_names(info);
@@ -88,7 +88,7 @@ static void note_wait(struct drain *d, const struct ring_record *v, const struct
 	}
 }
 
-static void note_child(struct drain *d, const struct drain_process *parent, int32_t pid, uint32_t why, char *path)
+static void on_child(struct drain *d, const struct drain_process *parent, int32_t pid, uint32_t why, char *path)
 {
 	uint64_t *at = map_put_int(&d->untraced_by_pid, (uint64_t)(uint32_t)pid, NULL);
 	if (!at)
@@ -146,7 +146,7 @@ enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drai
 }
 
 /* Address family and port of the peer are arguments of connect; accept has the listening socket before them. */
-static void note_peer(struct drain *d, const struct drain_chunk *c, bool is_accept)
+static void on_peer(struct drain *d, const struct drain_chunk *c, bool is_accept)
 {
 	const struct ring_record *v = &d->ring_record;
 	const struct sonde_rec_call *r = ring_record_call(v);
@@ -172,25 +172,25 @@ enum emit_result emit_plain_call(struct drain *d, struct drain_process *p, struc
 	const struct sonde_rec_call *r = ring_record_call(&d->ring_record);
 	const struct call_info *info = info_of(p, r->head.call);
 	if (info && info->category == CALL_CATEGORY_PROCESS) {
-		note_wait(d, &d->ring_record, info);
+		on_wait(d, &d->ring_record, info);
 		if (info->kind == CALL_KIND_EXEC) {
 			if (c->pid == p->pid)
 				p->exec_path = NULL;
 			else
-				note_child(d, p, c->pid, 0, NULL);
+				on_child(d, p, c->pid, 0, NULL);
 		} else if (!strncmp(info->name, "posix_spawn", 11)) {
 			/* posix_spawn's plain arguments are the child's pid and why it will be untraced. */
 			if (d->ring_record.arg_count >= 2 && d->ring_record.args[0] > 0 &&
 					!ring_record_call(&d->ring_record)->head.errnum && d->ring_record.string_count)
-				note_child(d, p, (int32_t)d->ring_record.args[0], (uint32_t)d->ring_record.args[1],
+				on_child(d, p, (int32_t)d->ring_record.args[0], (uint32_t)d->ring_record.args[1],
 						arena_copy(&d->arena, d->ring_record.strings[0].data,
 								d->ring_record.strings[0].bytes));
 		} else if ((!strcmp(info->name, "fork") || !strcmp(info->name, "_Fork")) && r->ret > 0) {
-			note_child(d, p, (int32_t)r->ret, SONDE_UNTRACED_NO, NULL);
+			on_child(d, p, (int32_t)r->ret, SONDE_UNTRACED_NO, NULL);
 		}
 	}
 	if (d->probes && info && (info->kind == CALL_KIND_CONNECT || info->kind == CALL_KIND_ACCEPT))
-		note_peer(d, c, info->kind == CALL_KIND_ACCEPT);
+		on_peer(d, c, info->kind == CALL_KIND_ACCEPT);
 	return emit_call(d, p, c, is_last_chance);
 }
 
@@ -203,7 +203,7 @@ enum emit_result emit_exec(struct drain *d, struct drain_process *p, struct drai
 			: NULL;
 	if (path) {
 		if (c->pid != p->pid) {
-			note_child(d, p, c->pid, why, path);
+			on_child(d, p, c->pid, why, path);
 		} else {
 			p->exec_path = path;
 			p->exec_untraced = why;

@@ -10,7 +10,7 @@ static const uint64_t *exit_status(const struct drain *d, int64_t pid)
 	return map_get_int(&d->exits, (uint64_t)(uint32_t)pid);
 }
 
-static void take_exit_status(const struct drain *d, struct store_process *row)
+static void on_exit_status(const struct drain *d, struct store_process *row)
 {
 	const uint64_t *known = exit_status(d, row->pid);
 	int status = known ? (int)(*known - 1) : 0;
@@ -50,7 +50,7 @@ static void emit_unseen(struct drain *d, const struct untraced_child *b)
 	row.start_ns = b->start_ns;
 	row.exe = b->path ? store_strings_of(&d->sink->strings, b->path) : b->parent->exe;
 	row.state = store_strings_of(&d->sink->strings, d->scratch.data);
-	take_exit_status(d, &row);
+	on_exit_status(d, &row);
 	store_sink_add(d->sink, STORE_TABLE_PROCESS, &row);
 }
 
@@ -109,7 +109,7 @@ static void emit_process(struct drain *d, struct drain_process *p)
 		.filtered = (int64_t)p->filtered,
 		.state = state_of(d, p) };
 	if (drain_by_pid(d, p->pid) == p)
-		take_exit_status(d, &row);
+		on_exit_status(d, &row);
 	store_sink_add(d->sink, STORE_TABLE_PROCESS, &row);
 	emit_threads(d, p);
 	symbols_free(p->symbols);

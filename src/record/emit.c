@@ -117,7 +117,7 @@ void drain_define(struct drain *d, struct drain_process *p, enum define_kind kin
 	}
 }
 
-static enum emit_result take_string(struct drain *d, struct drain_process *p, struct drain_chunk *c,
+static enum emit_result read_string(struct drain *d, struct drain_process *p, struct drain_chunk *c,
 		bool is_last_chance)
 {
 	const struct ring_record *v = &d->ring_record;
@@ -128,7 +128,8 @@ static enum emit_result take_string(struct drain *d, struct drain_process *p, st
 	return EMIT_DONE;
 }
 
-static enum emit_result take_file(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+static enum emit_result receive_file(struct drain *d, struct drain_process *p, struct drain_chunk *c,
+		bool is_last_chance)
 {
 	const struct sonde_rec_def *r = ring_record_def(&d->ring_record);
 	if (d->ring_record.string_count)
@@ -137,7 +138,7 @@ static enum emit_result take_file(struct drain *d, struct drain_process *p, stru
 	return EMIT_DONE;
 }
 
-static enum emit_result take_process(struct drain *d, struct drain_process *p, struct drain_chunk *c,
+static enum emit_result read_process(struct drain *d, struct drain_process *p, struct drain_chunk *c,
 		bool is_last_chance)
 {
 	const struct ring_record *v = &d->ring_record;
@@ -155,8 +156,7 @@ static enum emit_result take_who(struct drain *d, struct drain_process *p, struc
 	return EMIT_DONE;
 }
 
-static enum emit_result take_module(struct drain *d, struct drain_process *p, struct drain_chunk *c,
-		bool is_last_chance)
+static enum emit_result add_module(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
 	const struct sonde_rec_def *r = ring_record_def(&d->ring_record);
 	if (d->ring_record.string_count)
@@ -175,11 +175,11 @@ static emit_fn *const emit[SONDE_REC_KINDS] = {
 	[SONDE_REC_STEP] = emit_step,
 	[SONDE_REC_META] = emit_meta,
 	[SONDE_REC_FUNC] = emit_func,
-	[SONDE_REC_STRING] = take_string,
-	[SONDE_REC_FILE] = take_file,
-	[SONDE_REC_PROCESS] = take_process,
+	[SONDE_REC_STRING] = read_string,
+	[SONDE_REC_FILE] = receive_file,
+	[SONDE_REC_PROCESS] = read_process,
 	[SONDE_REC_WHO] = take_who,
-	[SONDE_REC_MODULE] = take_module,
+	[SONDE_REC_MODULE] = add_module,
 	[SONDE_REC_GPU] = emit_gpu,
 };
 

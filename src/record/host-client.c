@@ -60,7 +60,7 @@ static int get_line(struct hostlink *l, char line[HOSTLINK_LINE_BYTES], int time
 	return 0;
 }
 
-static int get_answer(struct hostlink *l, const char *word, char line[HOSTLINK_LINE_BYTES])
+static int read_response(struct hostlink *l, const char *word, char line[HOSTLINK_LINE_BYTES])
 {
 	int rc = get_line(l, line, ANSWER_MS);
 	if (rc)
@@ -138,7 +138,7 @@ void hostlink_ping(struct hostlink *l, unsigned times)
 		if (!VEC_GROW(l->pings, l->ping_cap, l->ping_count + 1, PINGS_MAX))
 			return;
 		struct clock_ping p = { .sent_ns = clock_mono_ns() };
-		if (ask(l, "time") || get_answer(l, "time ", line))
+		if (ask(l, "time") || read_response(l, "time ", line))
 			return;
 		p.received_ns = clock_mono_ns();
 		p.theirs_ns = strtoll(line + strlen("time "), NULL, 10);
@@ -153,7 +153,7 @@ int hostlink_prepare(struct hostlink *l, const void *bytes, size_t n, char dir[H
 	if (!rc && fs_write_all(l->to, bytes, n))
 		rc = break_link(l, err_set(&l->why, EPIPE, "the connection has ended"));
 	if (!rc)
-		rc = get_answer(l, "dir ", line);
+		rc = read_response(l, "dir ", line);
 	if (!rc)
 		memcpy(dir, line + strlen("dir "), strlen(line) - strlen("dir ") + 1);
 	return rc;
@@ -163,7 +163,7 @@ int hostlink_signal(struct hostlink *l, int number)
 {
 	char line[HOSTLINK_LINE_BYTES];
 	int rc = ask(l, "signal %d", number);
-	return rc ? rc : get_answer(l, "ok", line);
+	return rc ? rc : read_response(l, "ok", line);
 }
 
 int hostlink_lives(struct hostlink *l, pid_t pid)
@@ -171,7 +171,7 @@ int hostlink_lives(struct hostlink *l, pid_t pid)
 	char line[HOSTLINK_LINE_BYTES];
 	int rc = ask(l, "lives %d", (int)pid);
 	if (!rc)
-		rc = get_answer(l, "lives ", line);
+		rc = read_response(l, "lives ", line);
 	return rc ? rc : line[strlen("lives ")] == '1';
 }
 
@@ -182,7 +182,7 @@ static bool is_name(const char *name)
 	return *base && *base != '.' && !strchr(base, '/') && (base != name || !strcmp(name, "run.json"));
 }
 
-static int take_file(struct hostlink *l, int dirfd, char *line)
+static int receive_file(struct hostlink *l, int dirfd, char *line)
 {
 	char *name = line + strlen("file "), *blank = strrchr(name, ' ');
 	int64_t bytes = blank ? strtoll(blank + 1, NULL, 10) : -1;
@@ -222,7 +222,7 @@ int hostlink_fetch(struct hostlink *l, int dirfd)
 		if (!strncmp(line, "error ", 6))
 			rc = err_set(&l->why, EIO, "%s", line + 6);
 		else if (!strncmp(line, "file ", 5))
-			rc = take_file(l, dirfd, line);
+			rc = receive_file(l, dirfd, line);
 		else
 			rc = break_link(l, err_set(&l->why, EPROTO, "it answers '%.100s'", line));
 	}
@@ -233,7 +233,7 @@ void hostlink_close(struct hostlink *l)
 {
 	char line[HOSTLINK_LINE_BYTES];
 	if (l->pid && !l->is_broken && !ask(l, "bye"))
-		get_answer(l, "ok", line);
+		read_response(l, "ok", line);
 	if (l->to >= 0)
 		close(l->to);
 	if (l->from >= 0)

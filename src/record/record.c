@@ -69,7 +69,7 @@ static int start_command(struct recorder *r, struct sonde_err *err)
 		.env = env,
 		.ready = recorder_attach_probes,
 		.meanwhile = recorder_pass_probes,
-		.met = recorder_meet_program,
+		.met = recorder_on_program,
 		.arg = r };
 	struct placed placed = { .hold = BUF_INIT };
 	struct sonde_err why = SONDE_ERR_INIT;

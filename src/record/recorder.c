@@ -135,7 +135,7 @@ static void ignore(int number)
 	(void)number;
 }
 
-static bool ask_for_news(int dir)
+static bool request_notices(int dir)
 {
 	struct f_owner_ex us = { .type = F_OWNER_TID, .pid = gettid() };
 	return !fcntl(dir, F_SETSIG, GROWTH_SIGNAL) && !fcntl(dir, F_NOTIFY, DN_CREATE | DN_MULTISHOT) &&
@@ -170,7 +170,7 @@ void waker_init(struct waker *w, struct probe_set *probes, const char *ring, int
 		sigaction(GROWTH_SIGNAL, &harmless, NULL); /* exec resets it to the default */
 		pthread_sigmask(SIG_BLOCK, &set, &w->old_mask);
 		w->fds[WAKE_GROWTH].fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-		if (ask_for_news(w->ring)) /* if unsupported, only the timeout wakes us */
+		if (request_notices(w->ring)) /* if unsupported, only the timeout wakes us */
 			w->idle_ms = IDLE_MS;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -265,13 +265,13 @@ static int64_t call_id(void *arg, const char *name)
 	return drain_call_id(&r->drain, name, r->o->ring.categories);
 }
 
-static void begin_image(void *arg, const struct probe_image *image)
+static void on_image_start(void *arg, const struct probe_image *image)
 {
 	struct recorder *r = arg;
 	drain_adopt(&r->drain, image);
 }
 
-static void end_image(void *arg, int32_t pid, int status)
+static void on_image_exit(void *arg, int32_t pid, int status)
 {
 	struct recorder *r = arg;
 	drain_exited(&r->drain, pid, status);
@@ -304,8 +304,8 @@ void recorder_open_probes(struct recorder *r)
 	probe_set_open(&r->probes, r->o->probes, &options, &r->sink);
 	r->probes.host.call_id = call_id;
 	if (r->has_drain) {
-		r->probes.host.begin_image = begin_image;
-		r->probes.host.end_image = end_image;
+		r->probes.host.begin_image = on_image_start;
+		r->probes.host.end_image = on_image_exit;
 		r->probes.host.count_call = count_call;
 		r->drain.has_syscalls = is_on(r, "syscalls");
 	}
@@ -326,10 +326,10 @@ void recorder_attach_probes(void *arg, pid_t pid)
 	probe_set_attach(&r->probes, &target);
 }
 
-void recorder_meet_program(void *arg, pid_t pid)
+void recorder_on_program(void *arg, pid_t pid)
 {
 	struct recorder *r = arg;
-	probe_set_meet(&r->probes, pid);
+	probe_set_on_start(&r->probes, pid);
 }
 
 void recorder_pass_probes(void *arg)

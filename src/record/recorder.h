@@ -100,6 +100,6 @@ struct recorder {
 void recorder_open_probes(struct recorder *r);
 void recorder_attach_probes(void *recorder, pid_t pid); /* the command exists and waits */
 void recorder_pass_probes(void *recorder); /* during a slow start of the command, so that perf rings do not overflow */
-void recorder_meet_program(void *recorder, pid_t pid); /* a daemon has started the program, which waits for us */
+void recorder_on_program(void *recorder, pid_t pid); /* a daemon has started the program, which waits for us */
 
 #endif

@@ -38,7 +38,7 @@ static void mention(struct recovery *r, int64_t process, int64_t pid)
 		*at = 2 | (uint64_t)pid << 2;
 }
 
-static void note_row(struct recovery *r, enum store_table_id table, const void *row)
+static void on_row(struct recovery *r, enum store_table_id table, const void *row)
 {
 	const struct store_file *file = row;
 	const struct store_process *process = row;
@@ -76,7 +76,7 @@ static void copy_table(struct recovery *r, enum store_table_id table)
 		for (size_t i = 0; i < batch.rows; i++) {
 			store_batch_row(&batch, i, row);
 			store_sink_add(&r->sink, table, row);
-			note_row(r, table, row);
+			on_row(r, table, row);
 			r->result->kept_rows += is_ring_event(table, row);
 		}
 	}
@@ -191,7 +191,7 @@ static int replace_tables(struct recovery *r, struct sonde_err *err)
 	return 0;
 }
 
-static int make_new_tables(struct recovery *r, struct sonde_err *err)
+static int create_new_tables(struct recovery *r, struct sonde_err *err)
 {
 	store_tables_remove(r->old.dirfd, STORE_TABLES_NEW);
 	if (mkdirat(r->old.dirfd, STORE_TABLES_NEW, 0700))
@@ -213,7 +213,7 @@ int record_recover(const char *bundle, const struct recover_ring *ring, bool is_
 	if (!rc && !is_forced)
 		rc = check_nobody_lives(&r, err);
 	if (!rc)
-		rc = make_new_tables(&r, err);
+		rc = create_new_tables(&r, err);
 	if (!rc) {
 		if (!store_names_open(&r.names, r.old.tablesfd, NULL)) {
 			/* The same texts in the same order get the same ids; a lost text keeps its number. */

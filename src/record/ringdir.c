@@ -34,7 +34,7 @@ static bool has_room(const char *dir)
 	return !statvfs(dir, &st) && (uint64_t)st.f_bavail * st.f_frsize >= ROOM_BYTES_MIN && !access(dir, W_OK | X_OK);
 }
 
-static int make_dir(struct ring_dir *r, const char *place, const char *fallback, struct sonde_err *err)
+static int create_dir(struct ring_dir *r, const char *place, const char *fallback, struct sonde_err *err)
 {
 	if (!place)
 		place = has_room("/dev/shm") ? "/dev/shm" : fallback;
@@ -157,7 +157,7 @@ static int open_in_parent(struct ring_dir *r, struct sonde_err *err)
 
 int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_options *options, struct sonde_err *err)
 {
-	int rc = make_dir(r, options->place, fallback, err);
+	int rc = create_dir(r, options->place, fallback, err);
 	if (!rc)
 		rc = open_in_parent(r, err);
 	if (!rc)
@@ -241,7 +241,7 @@ static int refuse(const char *path, const char *why, struct sonde_err *err)
 
 int ring_dir_claim(struct ring_dir *r, int rundir, const char *path, const char *id, struct sonde_err *err)
 {
-	/* An absolute path ending in sonde-<uid>.<six characters>, as created by make_dir. */
+	/* An absolute path ending in sonde-<uid>.<six characters>, as created by create_dir. */
 	const char *name = strrchr(path, '/');
 	const char *at = *path == '/' && !strncmp(name, "/sonde-", 7) ? skip_number(name + 7) : NULL;
 	if (!at || *at != '.' || strlen(at) != 7)

@@ -56,7 +56,7 @@ static int64_t null_if_nan(int64_t bits)
 }
 
 /* The stored values of the special columns. Reserves memory for texts; adds nothing yet. */
-static int settle(struct store_gather *g, const word *row, int64_t *settled)
+static int convert_special(struct store_gather *g, const word *row, int64_t *settled)
 {
 	uint64_t bytes = g->text_bytes;
 
@@ -79,7 +79,7 @@ static int settle(struct store_gather *g, const word *row, int64_t *settled)
 	return 0;
 }
 
-static void begin_block(struct store_gather *g, const word *row, const int64_t *settled)
+static void start_block(struct store_gather *g, const word *row, const int64_t *settled)
 {
 	g->varying_count = 0;
 	for (unsigned c = 0; c < g->schema->count; c++) {
@@ -92,7 +92,7 @@ static void begin_block(struct store_gather *g, const word *row, const int64_t *
 }
 
 /* Allocate an array for the column and fill it with the value of all rows so far. */
-static int begin_varying(struct store_gather *g, unsigned c)
+static int start_varying(struct store_gather *g, unsigned c)
 {
 	if (!g->memory[c]) {
 		size_t stagger = c * STAGGER_BYTES;
@@ -109,12 +109,12 @@ static int begin_varying(struct store_gather *g, unsigned c)
 }
 
 /* Start arrays for the INT columns that change with this row. */
-static int begin_varying_ints(struct store_gather *g, const word *row)
+static int start_varying_ints(struct store_gather *g, const word *row)
 {
 	for (unsigned c = 0; c < g->schema->count; c++) {
 		if (((row[c] ^ g->same[c]) & g->watched[c]) == 0)
 			continue;
-		if (begin_varying(g, c) < 0)
+		if (start_varying(g, c) < 0)
 			return -ENOMEM;
 		g->watched[c] = 0;
 		g->varying[g->varying_count++] = c;
@@ -122,12 +122,12 @@ static int begin_varying_ints(struct store_gather *g, const word *row)
 	return 0;
 }
 
-static int begin_varying_special(struct store_gather *g, const int64_t *settled)
+static int start_varying_special(struct store_gather *g, const int64_t *settled)
 {
 	for (unsigned k = 0; k < g->special_count; k++) {
 		unsigned c = g->special[k];
 
-		if (g->is_same[c] && settled[k] != g->same[c] && begin_varying(g, c) < 0)
+		if (g->is_same[c] && settled[k] != g->same[c] && start_varying(g, c) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -167,7 +167,7 @@ static inline __attribute__((always_inline)) int put_ints(struct store_gather *g
 
 	for (unsigned c = 0; c < g->schema->count; c++)
 		differs |= (fields[c] ^ g->same[c]) & g->watched[c];
-	if (differs && begin_varying_ints(g, fields) < 0)
+	if (differs && start_varying_ints(g, fields) < 0)
 		return -ENOMEM;
 	add_ints(g, fields);
 	return 0;
@@ -181,14 +181,14 @@ STORE_WIDE int store_gather_add(struct store_gather *g, const void *row)
 	int rc;
 
 	if (!(plain && g->is_plain) || g->rows == 0) {
-		rc = settle(g, fields, settled);
+		rc = convert_special(g, fields, settled);
 		if (rc < 0)
 			return rc;
 		if (g->rows == 0) {
-			begin_block(g, fields, settled);
+			start_block(g, fields, settled);
 			g->is_plain = plain;
 		}
-		if (begin_varying_special(g, settled) < 0)
+		if (start_varying_special(g, settled) < 0)
 			return -ENOMEM;
 	}
 	if (put_ints(g, fields) < 0)

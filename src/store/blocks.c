@@ -51,7 +51,7 @@ static void forget_blocks(struct store_table *t)
 }
 
 /* 0 if a valid index was read, -ENOENT if the file has none. */
-static int take_index(struct store_table *t)
+static int read_index(struct store_table *t)
 {
 	struct store_index_head head;
 	const uint8_t *entries;
@@ -136,7 +136,7 @@ int store_table_find_blocks(struct store_table *t)
 	int rc;
 
 	forget_blocks(t);
-	rc = take_index(t);
+	rc = read_index(t);
 	if (rc == -ENOENT) {
 		forget_blocks(t);
 		rc = scan_blocks(t);

@@ -107,7 +107,7 @@ struct cursor {
 	bool is_bad;
 };
 
-static uint8_t take_byte(struct cursor *c)
+static uint8_t read_byte(struct cursor *c)
 {
 	if (c->at < c->end)
 		return *c->at++;
@@ -116,9 +116,9 @@ static uint8_t take_byte(struct cursor *c)
 }
 
 /* Read a name without NUL bytes into name[256]. */
-static void take_name(struct cursor *c, char name[256])
+static void read_name(struct cursor *c, char name[256])
 {
-	size_t n = take_byte(c);
+	size_t n = read_byte(c);
 
 	if (n == 0 || (size_t)(c->end - c->at) < n || memchr(c->at, 0, n)) {
 		c->is_bad = true;
@@ -131,14 +131,14 @@ static void take_name(struct cursor *c, char name[256])
 
 static int parse_columns(struct cursor *c, struct store_file_info *info)
 {
-	take_name(c, info->name);
+	read_name(c, info->name);
 	info->streams = 0;
 	for (unsigned i = 0; i < info->columns && !c->is_bad; i++) {
 		struct store_file_column *col = &info->column[i];
-		col->kind = take_byte(c);
-		col->semantic = take_byte(c);
-		col->streams = take_byte(c);
-		take_name(c, col->name);
+		col->kind = read_byte(c);
+		col->semantic = read_byte(c);
+		col->streams = read_byte(c);
+		read_name(c, col->name);
 		if (col->streams < 1 || col->streams > 4)
 			c->is_bad = true;
 		else if (col->kind <= STORE_TEXT && col->streams != store_kind_streams(col->kind))

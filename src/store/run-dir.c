@@ -166,7 +166,7 @@ static int is_empty(const char *path)
 	return !found;
 }
 
-static int make_at(const char *dir, bool *is_made, struct sonde_err *err)
+static int create_at(const char *dir, bool *is_made, struct sonde_err *err)
 {
 	*is_made = access(dir, F_OK) < 0;
 	int rc = fs_mkdir_p(dir, 0700, err);
@@ -185,7 +185,7 @@ static int make_at(const char *dir, bool *is_made, struct sonde_err *err)
 }
 
 /* Create runs/name, or name-2, name-3 ... if it exists; updates `name`. */
-static int make_unique(const char *runs, struct buf *name, struct buf *path, struct sonde_err *err)
+static int create_unique(const char *runs, struct buf *name, struct buf *path, struct sonde_err *err)
 {
 	size_t length = name->len;
 
@@ -220,7 +220,7 @@ static void point_latest(const char *runs, const char *name)
 		unlinkat(fd, temp, 0);
 }
 
-static int make_in_runs(const char *program, struct buf *path, struct sonde_err *err)
+static int create_in_runs(const char *program, struct buf *path, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
 	const char *runs = store_runs_dir();
@@ -240,7 +240,7 @@ static int make_in_runs(const char *program, struct buf *path, struct sonde_err 
 		strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &tm);
 	buf_addf(&name, "%s-", text);
 	fs_safe_name(&name, slash ? slash + 1 : program, PROGRAM_BYTES_MAX);
-	rc = make_unique(runs, &name, path, err);
+	rc = create_unique(runs, &name, path, err);
 	if (rc == 0)
 		point_latest(runs, name.data);
 	return rc;
@@ -251,7 +251,7 @@ int store_run_create(struct store_run *run, const char *dir, const char *program
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	CLEANUP(buf_release) struct buf tables = BUF_INIT;
 	bool is_made = true;
-	int rc = dir ? make_at(dir, &is_made, err) : make_in_runs(program, &path, err);
+	int rc = dir ? create_at(dir, &is_made, err) : create_in_runs(program, &path, err);
 
 	if (rc < 0)
 		return rc;

@@ -220,7 +220,7 @@ static bool in_range(const struct store_block_info *b, const struct store_scan_o
 	return b->time_min_ns <= o->to_ns && end >= o->from_ns;
 }
 
-static void end_scan(struct scan *s, int rc, const struct sonde_err *err)
+static void finish_scan(struct scan *s, int rc, const struct sonde_err *err)
 {
 	pthread_mutex_lock(&s->lock);
 	if (s->rc == 0) {
@@ -240,12 +240,12 @@ static void scan_block(struct scan *s, unsigned worker, size_t block, struct sto
 	if (rc == -EBADMSG)
 		return; /* counted as loss */
 	if (rc < 0) {
-		end_scan(s, rc, &err);
+		finish_scan(s, rc, &err);
 		return;
 	}
 	rc = s->fn(s->arg, worker, block, batch);
 	if (rc)
-		end_scan(s, rc, NULL);
+		finish_scan(s, rc, NULL);
 }
 
 static void *work(void *arg)

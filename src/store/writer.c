@@ -77,7 +77,7 @@ static int create_file(struct store_writer *w, int dirfd)
 	return rc;
 }
 
-static uint64_t make_salt(const struct store_writer *w)
+static uint64_t create_salt(const struct store_writer *w)
 {
 	uint64_t salt;
 
@@ -86,7 +86,7 @@ static uint64_t make_salt(const struct store_writer *w)
 	return salt;
 }
 
-static struct store_writer *make(const struct store_schema *schema, struct store_writer *whole)
+static struct store_writer *create(const struct store_schema *schema, struct store_writer *whole)
 {
 	struct store_writer *w = calloc(1, sizeof(*w));
 
@@ -95,13 +95,13 @@ static struct store_writer *make(const struct store_schema *schema, struct store
 	w->whole = whole ? whole : w;
 	w->fd = -1;
 	pthread_mutex_init(&w->lock, NULL);
-	store_build_init(&w->build, schema, whole ? whole->build.salt : make_salt(w));
+	store_build_init(&w->build, schema, whole ? whole->build.salt : create_salt(w));
 	return w;
 }
 
 int store_writer_open(struct store_writer **out, int dirfd, const struct store_schema *schema, struct sonde_err *err)
 {
-	struct store_writer *w = make(schema, NULL);
+	struct store_writer *w = create(schema, NULL);
 	int rc;
 
 	if (!w)
@@ -117,7 +117,7 @@ int store_writer_open(struct store_writer **out, int dirfd, const struct store_s
 
 int store_writer_open_part(struct store_writer **out, struct store_writer *whole, struct sonde_err *err)
 {
-	struct store_writer *w = make(whole->build.schema, whole);
+	struct store_writer *w = create(whole->build.schema, whole);
 
 	if (!w)
 		return err_sys(err, ENOMEM, "cannot write the table '%s'", whole->build.schema->name);

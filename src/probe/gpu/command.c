@@ -72,7 +72,7 @@ static int command_fd(void *state)
 	return c->fd;
 }
 
-static void take_bytes(struct command *c, const char *bytes, size_t n, gpu_taker *take, void *arg)
+static void parse_bytes(struct command *c, const char *bytes, size_t n, gpu_reading_fn *take, void *arg)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (bytes[i] == '\n') {
@@ -91,13 +91,13 @@ static void take_bytes(struct command *c, const char *bytes, size_t n, gpu_taker
 	}
 }
 
-static bool command_read(void *state, gpu_taker *take, void *arg)
+static bool command_read(void *state, gpu_reading_fn *take, void *arg)
 {
 	struct command *c = state;
 	char bytes[LINE_BYTES];
 	ssize_t n;
 	while ((n = read(c->fd, bytes, sizeof(bytes))) > 0)
-		take_bytes(c, bytes, (size_t)n, take, arg);
+		parse_bytes(c, bytes, (size_t)n, take, arg);
 	return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 

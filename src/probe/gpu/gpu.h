@@ -39,14 +39,14 @@ struct gpu_reading {
 };
 
 void gpu_reading_init(struct gpu_reading *r, unsigned device); /* all values NaN */
-typedef void gpu_taker(void *arg, const struct gpu_reading *r);
+typedef void gpu_reading_fn(void *arg, const struct gpu_reading *r);
 
 struct gpu_source {
 	const char *name;
 	/* Allocates *state. Returns -ENODEV with the reason if it is not available. */
 	int (*open)(void **state, unsigned interval_ms, struct sonde_err *err);
-	int (*fd)(void *state);                                /* NULL, or readable when a read is due early */
-	bool (*read)(void *state, gpu_taker *take, void *arg); /* false: end of data */
+	int (*fd)(void *state);                                     /* NULL, or readable when a read is due early */
+	bool (*read)(void *state, gpu_reading_fn *take, void *arg); /* false: end of data */
 	void (*free)(void *state);
 };
 

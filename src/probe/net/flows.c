@@ -65,7 +65,7 @@ static uint32_t fill_holes(struct flow_side *s, uint32_t from, uint32_t to, int6
 }
 
 /* The peer's segment is acknowledged. Only a segment sent from this host measures a full round trip. */
-static void take_ack(struct flow *w, struct flow_side *sender, const struct net_packet *p)
+static void on_ack(struct flow *w, struct flow_side *sender, const struct net_packet *p)
 {
 	if (!sender->is_timed || !(p->ip.tcp_flags & PACKET_ACK) || after(p->ip.ack, sender->timed_seq) < 0)
 		return;
@@ -86,7 +86,7 @@ static bool is_keep_alive(const struct flow_side *s, const struct net_packet *p)
 }
 
 /* The segment [seq, to) with `payload` bytes starts before next_seq. Returns whether it is a retransmission. */
-static bool take_old(struct flow_side *s, const struct net_packet *p, uint32_t to)
+static bool on_old_segment(struct flow_side *s, const struct net_packet *p, uint32_t to)
 {
 	int64_t since_ns = INT64_MAX;
 	uint32_t known = after(to, s->next_seq) > 0 ? s->next_seq : to;
@@ -105,13 +105,13 @@ static bool take_old(struct flow_side *s, const struct net_packet *p, uint32_t t
 }
 
 /* Processes a packet sent by `side`. Returns true if all of its payload was sent before. */
-static bool tcp_take(struct flow *w, int side, const struct net_packet *p)
+static bool on_tcp(struct flow *w, int side, const struct net_packet *p)
 {
 	struct flow_side *s = &w->sides[side];
 	uint32_t length = p->ip.payload + ((p->ip.tcp_flags & PACKET_SYN) != 0) + ((p->ip.tcp_flags & PACKET_FIN) != 0);
 	uint32_t to = p->ip.seq + length;
 	bool is_again = false;
-	take_ack(w, &w->sides[!side], p);
+	on_ack(w, &w->sides[!side], p);
 	w->is_reset |= (p->ip.tcp_flags & PACKET_RST) != 0;
 	s->has_ended |= (p->ip.tcp_flags & PACKET_FIN) != 0;
 	if (!length)
@@ -125,7 +125,7 @@ static bool tcp_take(struct flow *w, int side, const struct net_packet *p)
 	} else if (is_keep_alive(s, p)) {
 		return false;
 	} else {
-		is_again = take_old(s, p, to);
+		is_again = on_old_segment(s, p, to);
 	}
 	if (!s->is_timed && !is_again) {
 		s->is_timed = true;
@@ -312,7 +312,7 @@ static struct flow *find(struct flows *f, const struct net_packet *p, int *side)
 	return w;
 }
 
-void flows_take(struct flows *f, const struct net_packet *p)
+void flows_add(struct flows *f, const struct net_packet *p)
 {
 	int side;
 	struct flow *w = find(f, p, &side);
@@ -340,7 +340,7 @@ void flows_take(struct flows *f, const struct net_packet *p)
 	f->packets++;
 	bool is_again = false;
 	if (p->ip.has_tcp)
-		is_again = tcp_take(w, side, p);
+		is_again = on_tcp(w, side, p);
 	else
 		s->payload += p->ip.payload;
 	if (f->has_packets)
@@ -375,7 +375,7 @@ static void seek_owners(struct flows *f, struct flow *w, int64_t now_ns)
 void flows_seek(struct flows *f, int64_t now_ns)
 {
 	size_t left = SEEKS_AT_ONCE;
-	owners_look(f->owners, now_ns);
+	owners_scan(f->owners, now_ns);
 	for (size_t i = 0; i < SLOTS && left && f->sought; i++) {
 		size_t at = (f->seek_slot + i) % SLOTS;
 		for (struct flow *w = f->slots[at]; w; w = w->next)

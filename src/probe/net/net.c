@@ -162,7 +162,7 @@ static int capture_open(struct capture *c, struct sonde_err *err)
 }
 
 /* Reads up to `max` messages, waiting at most wait_ms for each. Returns the number of packets. */
-static uint64_t take_batches(struct capture *c, unsigned max, int wait_ms, packet_take *take, void *arg)
+static uint64_t read_batches(struct capture *c, unsigned max, int wait_ms, packet_fn *take, void *arg)
 {
 	CLEANUP(cleanup_free) struct capture_batch *b = malloc(sizeof(*b));
 	struct pollfd ready = { .fd = c->fd, .events = POLLIN };
@@ -196,18 +196,18 @@ static uint64_t take_batches(struct capture *c, unsigned max, int wait_ms, packe
 }
 
 /* Passes each available packet to `take`. Returns the number of packets. */
-static uint64_t capture_pass(struct capture *c, packet_take *take, void *arg)
+static uint64_t capture_pass(struct capture *c, packet_fn *take, void *arg)
 {
-	return c->is_helped ? take_batches(c, BATCHES_MAX, 0, take, arg) : packet_ring_pass(&c->ring, take, arg);
+	return c->is_helped ? read_batches(c, BATCHES_MAX, 0, take, arg) : packet_ring_pass(&c->ring, take, arg);
 }
 
 /* Reads all that has arrived until now, though its block may not be full. */
-static void capture_finish(struct capture *c, packet_take *take, void *arg)
+static void capture_finish(struct capture *c, packet_fn *take, void *arg)
 {
 	if (!c->is_helped)
 		packet_ring_finish(&c->ring, take, arg);
 	else if (!c->has_ended && send(c->fd, "", 1, MSG_NOSIGNAL) == 1)
-		take_batches(c, UINT32_MAX, LAST_WORD_MS, take, arg);
+		read_batches(c, UINT32_MAX, LAST_WORD_MS, take, arg);
 }
 
 static void capture_count_drops(struct capture *c)
@@ -243,7 +243,7 @@ struct net {
 static void take(void *arg, const struct net_packet *p)
 {
 	struct net *n = arg;
-	flows_take(&n->flows, p);
+	flows_add(&n->flows, p);
 }
 
 static void free_net(void *state)

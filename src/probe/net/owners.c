@@ -99,7 +99,7 @@ static int64_t name_of(struct owners *o, int32_t pid)
 }
 
 /* The first process found with a socket owns it: its later children share it. */
-static void look_at(struct owners *o, int32_t pid)
+static void inspect(struct owners *o, int32_t pid)
 {
 	char path[32], link[64];
 	int64_t name = 0;
@@ -119,7 +119,7 @@ static void look_at(struct owners *o, int32_t pid)
 	}
 }
 
-void owners_look(struct owners *o, int64_t now_ns)
+void owners_scan(struct owners *o, int64_t now_ns)
 {
 	struct tasks *t = o->host->tasks;
 	bool is_far = now_ns - o->looked_far_ns >= LOOK_FAR_NS;
@@ -132,16 +132,16 @@ void owners_look(struct owners *o, int64_t now_ns)
 		o->count = 0;
 	}
 	if (o->host->target.pid > 0)
-		look_at(o, o->host->target.pid);
+		inspect(o, o->host->target.pid);
 	for (size_t i = 0; t && i < t->count; i++)
 		if (t->all[i]->pid == t->all[i]->tid && t->all[i]->end_ns == STORE_NULL)
-			look_at(o, t->all[i]->pid);
+			inspect(o, t->all[i]->pid);
 	if (is_far) {
 		CLEANUP(cleanup_dir) DIR *dir = opendir("/proc");
 		for (struct dirent *e; dir && (e = readdir(dir));) {
 			long pid = strtol(e->d_name, NULL, 10);
 			if (pid > 0)
-				look_at(o, (int32_t)pid);
+				inspect(o, (int32_t)pid);
 		}
 		o->looked_far_ns = now_ns;
 	}
@@ -149,7 +149,7 @@ void owners_look(struct owners *o, int64_t now_ns)
 
 /* The inode of a connection. */
 
-static uint64_t ask_inode(const struct owners *o, const void *request, size_t bytes)
+static uint64_t query_inode(const struct owners *o, const void *request, size_t bytes)
 {
 	_Alignas(struct nlmsghdr) char answer[4096];
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
@@ -186,7 +186,7 @@ static uint64_t find_inode(const struct owners *o, int family, uint8_t protocol,
 		request.body.id.idiag_dport = htons(own->port);
 		memcpy(request.body.id.idiag_src, other->address, sizeof(own->address));
 		memcpy(request.body.id.idiag_dst, own->address, sizeof(other->address));
-		uint64_t inode = ask_inode(o, &request, sizeof(request));
+		uint64_t inode = query_inode(o, &request, sizeof(request));
 		if (inode)
 			return inode;
 		request.body.id.idiag_sport = htons(own->port);
@@ -194,7 +194,7 @@ static uint64_t find_inode(const struct owners *o, int family, uint8_t protocol,
 		memcpy(request.body.id.idiag_src, own->address, sizeof(own->address));
 		memcpy(request.body.id.idiag_dst, other->address, sizeof(other->address));
 	}
-	return ask_inode(o, &request, sizeof(request));
+	return query_inode(o, &request, sizeof(request));
 }
 
 bool owners_find(struct owners *o, uint8_t family, uint8_t protocol, const struct packet_end *own,

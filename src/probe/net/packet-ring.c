@@ -230,7 +230,7 @@ static bool read_frame(const struct tpacket3_hdr *h, size_t room, int64_t shift_
 	return packet_parse(&p->ip, (const uint8_t *)h + h->tp_net, h->tp_snaplen, h->tp_len);
 }
 
-static uint64_t take_block(struct packet_ring *r, const struct tpacket_block_desc *b, packet_take *take, void *arg)
+static uint64_t read_block(struct packet_ring *r, const struct tpacket_block_desc *b, packet_fn *take, void *arg)
 {
 	/* Packet timestamps are CLOCK_REALTIME. */
 	struct timespec real, mono;
@@ -253,14 +253,14 @@ static uint64_t take_block(struct packet_ring *r, const struct tpacket_block_des
 	return taken;
 }
 
-uint64_t packet_ring_pass(struct packet_ring *r, packet_take *take, void *arg)
+uint64_t packet_ring_pass(struct packet_ring *r, packet_fn *take, void *arg)
 {
 	uint64_t taken = 0;
 	for (unsigned i = 0; i < r->blocks; i++) {
 		struct tpacket_block_desc *b = (void *)(r->ring + (size_t)r->at * BLOCK_BYTES);
 		if (!(__atomic_load_n(&b->hdr.bh1.block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
 			break;
-		taken += take_block(r, b, take, arg);
+		taken += read_block(r, b, take, arg);
 		__atomic_store_n(&b->hdr.bh1.block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
 		r->at = (r->at + 1) % r->blocks;
 	}
@@ -278,7 +278,7 @@ void packet_ring_count(struct packet_ring *r)
 }
 
 /* The kernel releases the current block after its timeout, on a busy machine some time later. */
-void packet_ring_finish(struct packet_ring *r, packet_take *take, void *arg)
+void packet_ring_finish(struct packet_ring *r, packet_fn *take, void *arg)
 {
 	struct pollfd ready = { .fd = r->fd, .events = POLLIN };
 	packet_ring_count(r);

@@ -18,7 +18,7 @@ struct net_packet {
 	struct packet ip;
 };
 
-typedef void packet_take(void *arg, const struct net_packet *p);
+typedef void packet_fn(void *arg, const struct net_packet *p);
 
 struct packet_ring {
 	int fd;
@@ -36,9 +36,9 @@ struct packet_ring {
 
 int packet_ring_open(struct packet_ring *r); /* 0 or -errno */
 /* Passes each available packet to `take`. Returns the number of packets. */
-uint64_t packet_ring_pass(struct packet_ring *r, packet_take *take, void *arg);
+uint64_t packet_ring_pass(struct packet_ring *r, packet_fn *take, void *arg);
 /* Reads all that has arrived until now, though its block may not be full. */
-void packet_ring_finish(struct packet_ring *r, packet_take *take, void *arg);
+void packet_ring_finish(struct packet_ring *r, packet_fn *take, void *arg);
 void packet_ring_count(struct packet_ring *r);
 void packet_ring_release(struct packet_ring *r);
 

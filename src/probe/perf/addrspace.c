@@ -198,7 +198,7 @@ void space_drop(struct space *s)
 	free(s);
 }
 
-static bool make_own(struct space **s)
+static bool unshare(struct space **s)
 {
 	struct space *old = *s, *own;
 	if (old && old->shares == 1)
@@ -272,7 +272,7 @@ int space_map(struct space **s, const struct mapping *m)
 {
 	if (m->end <= m->start)
 		return -EINVAL;
-	if (!make_own(s) || !VEC_GROW((*s)->maps, (*s)->cap, (*s)->count + 2, MAPPINGS_MAX))
+	if (!unshare(s) || !VEC_GROW((*s)->maps, (*s)->cap, (*s)->count + 2, MAPPINGS_MAX))
 		return -ENOMEM;
 	insert(*s, punch(*s, m->start, m->end), m);
 	(*s)->version = next_version();
@@ -302,7 +302,7 @@ uint64_t space_version(const struct space *s)
 	return s ? s->version : 0;
 }
 
-static void take_line(struct modules *m, struct space **s, int32_t pid, char *line)
+static void parse_line(struct modules *m, struct space **s, int32_t pid, char *line)
 {
 	unsigned long long start, end, offset;
 	char prot[5];
@@ -326,7 +326,7 @@ struct space *space_read(struct modules *m, int32_t pid)
 	FILE *f = fopen(path, "re");
 	struct space *s = f ? space_new() : NULL;
 	while (s && fgets(line, sizeof(line), f))
-		take_line(m, &s, pid, line);
+		parse_line(m, &s, pid, line);
 	if (f)
 		fclose(f);
 	return s;

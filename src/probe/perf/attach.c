@@ -160,7 +160,7 @@ static int attach_process(struct perf_source *s, struct sonde_err *err)
 	return rc;
 }
 
-int perf_source_meet(struct perf_source *s, int32_t pid, struct sonde_err *err)
+int perf_source_on_start(struct perf_source *s, int32_t pid, struct sonde_err *err)
 {
 	if (add_root(s->private, pid, pid))
 		return err_sys(err, ENOMEM, "cannot watch process %d", (int)pid);

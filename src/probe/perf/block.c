@@ -187,7 +187,7 @@ static void on_complete(struct block *b, const struct fields *f, const struct pe
 }
 
 /* The completion of a request that was just issued may have arrived before. */
-static void take_early(struct block *b, uint32_t dev, uint64_t sector, int64_t issue_ns)
+static void match_early(struct block *b, uint32_t dev, uint64_t sector, int64_t issue_ns)
 {
 	for (size_t i = 0; i < EARLY_MAX && i < b->early_count; i++) {
 		struct early *end = &b->early[i];
@@ -235,7 +235,7 @@ static void on_start(struct block *b, const struct fields *f, const struct perf_
 	} else {
 		q->row.ts_ns = r->ts_ns;
 		q->row.queue_ns = q->insert_ns == STORE_NULL ? STORE_NULL : r->ts_ns - q->insert_ns;
-		take_early(b, dev, sector, r->ts_ns);
+		match_early(b, dev, sector, r->ts_ns);
 	}
 }
 

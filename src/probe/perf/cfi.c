@@ -284,7 +284,7 @@ static bool cfi_run(const struct cfi *c, const struct cie *cie, struct cursor pr
 /* Entries. */
 
 /* Reads the body of the entry at `offset`; *id is the position of its id field. */
-static bool take_entry(const struct cfi *c, uint64_t offset, struct cursor *body, const uint8_t **id, uint32_t *value)
+static bool read_entry(const struct cfi *c, uint64_t offset, struct cursor *body, const uint8_t **id, uint32_t *value)
 {
 	if (offset >= c->frame_bytes)
 		return false;
@@ -300,7 +300,7 @@ static bool take_entry(const struct cfi *c, uint64_t offset, struct cursor *body
 	return true;
 }
 
-static void take_augmentation(const struct cfi *c, struct cie *cie, const char *words, struct cursor *at)
+static void read_augmentation(const struct cfi *c, struct cie *cie, const char *words, struct cursor *at)
 {
 	struct cursor data = { .at = at->at, .end = at->end };
 	uint64_t bytes = cursor_uleb(&data);
@@ -329,12 +329,12 @@ static void take_augmentation(const struct cfi *c, struct cie *cie, const char *
 	}
 }
 
-static bool take_cie(const struct cfi *c, uint64_t offset, struct cie *cie)
+static bool read_cie(const struct cfi *c, uint64_t offset, struct cie *cie)
 {
 	struct cursor at;
 	const uint8_t *id;
 	uint32_t value;
-	if (!take_entry(c, offset, &at, &id, &value) || value != 0)
+	if (!read_entry(c, offset, &at, &id, &value) || value != 0)
 		return false;
 	uint8_t version = cursor_u8(&at);
 	const char *words = (const char *)at.at;
@@ -346,7 +346,7 @@ static bool take_cie(const struct cfi *c, uint64_t offset, struct cie *cie)
 	cie->data_align = cursor_sleb(&at);
 	uint64_t ra = version == 1 ? cursor_u8(&at) : cursor_uleb(&at);
 	if (words[0] == 'z')
-		take_augmentation(c, cie, words, &at);
+		read_augmentation(c, cie, words, &at);
 	cie->program = at;
 	return !at.is_bad && ra == CFI_RA;
 }
@@ -364,11 +364,11 @@ static bool entry_start(const struct cfi *c, uint64_t offset, uint64_t *start, u
 	struct cie cie;
 	const uint8_t *id;
 	uint32_t back;
-	if (!take_entry(c, offset, &at, &id, &back))
+	if (!read_entry(c, offset, &at, &id, &back))
 		return false;
 	*next = (uint64_t)(at.end - c->frame);
 	*start = 0;
-	if (back && back <= (uint64_t)(id - c->frame) && take_cie(c, (uint64_t)(id - c->frame) - back, &cie))
+	if (back && back <= (uint64_t)(id - c->frame) && read_cie(c, (uint64_t)(id - c->frame) - back, &cie))
 		*start = cfi_pointer(&at, cie.pointer_encoding, cfi_address_of(c, at.at), 0);
 	return !at.is_bad;
 }
@@ -439,8 +439,8 @@ bool cfi_find(const struct cfi *c, uint64_t address, struct cfi_row *row)
 	const uint8_t *id;
 	uint64_t offset;
 	uint32_t back;
-	if (!find_entry(c, address, &offset) || !take_entry(c, offset, &at, &id, &back) || !back ||
-			back > (uint64_t)(id - c->frame) || !take_cie(c, (uint64_t)(id - c->frame) - back, &cie))
+	if (!find_entry(c, address, &offset) || !read_entry(c, offset, &at, &id, &back) || !back ||
+			back > (uint64_t)(id - c->frame) || !read_cie(c, (uint64_t)(id - c->frame) - back, &cie))
 		return false;
 	uint64_t start = cfi_pointer(&at, cie.pointer_encoding, cfi_address_of(c, at.at), c->hdr_address);
 	uint64_t bytes = cfi_pointer(&at, cie.pointer_encoding & 0x0f, 0, 0);

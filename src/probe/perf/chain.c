@@ -51,7 +51,7 @@ static void begin(struct depth *d, unsigned on)
 	d->deepest = 0;
 }
 
-bool depth_note(struct depth *d, size_t room, uint64_t needed, bool is_short)
+bool depth_add(struct depth *d, size_t room, uint64_t needed, bool is_short)
 {
 	if (d->count < 2 || !is_on(d, room))
 		return false;
@@ -95,7 +95,7 @@ static int64_t add_user_frames(struct perf_source *source, const struct space *s
 	unwind_user(space, regs, &memory, &found);
 	*is_cut = found.is_cut;
 	bool is_short = found.is_cut && s->stack_bytes == s->stack_room;
-	if (depth_note(&source->private->depth, s->stack_room, found.needed_bytes, is_short))
+	if (depth_add(&source->private->depth, s->stack_room, found.needed_bytes, is_short))
 		source->private->has_new_depth = true;
 	return add_frames(source, s, found.frames, found.count, found.is_cut);
 }
@@ -189,7 +189,7 @@ static size_t read_stack(int32_t pid, uint64_t from, uint8_t *out)
 	return got > 0 ? (size_t)got : 0;
 }
 
-int64_t wait_look(struct perf_source *source, const struct task *k)
+int64_t wait_sample(struct perf_source *source, const struct task *k)
 {
 	struct task *process = tasks_process(source->host->tasks, k->pid);
 	const struct space *space = process ? perf_source_space(source, process) : NULL;

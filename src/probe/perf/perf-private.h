@@ -40,7 +40,7 @@ void depth_init(struct depth *d, unsigned freq_hz, bool is_fixed);
  * Records that a sample had room for `room` bytes and needed `needed`. is_short: that was not enough. Returns true if
  * the size changes to d->on. Samples with other, earlier sizes are ignored.
  */
-bool depth_note(struct depth *d, size_t room, uint64_t needed, bool is_short);
+bool depth_add(struct depth *d, size_t room, uint64_t needed, bool is_short);
 
 /* Purpose of an event, found by its id. */
 enum perf_role { ROLE_SAMPLE, ROLE_COUNT, ROLE_SWITCH, ROLE_WAKE, ROLE_WAIT, ROLE_POINT };
@@ -93,7 +93,7 @@ int64_t perf_find_point(const char *system, const char *name, struct buf *format
 int perf_attach(struct perf_source *s, struct sonde_err *err);
 
 /* records.c: processes one record in time order; finds its event, NULL: not ours. */
-void perf_take(struct perf_source *s, const struct perf_record *r);
+void perf_consume(struct perf_source *s, const struct perf_record *r);
 const struct perf_opened *perf_opened_of(const struct perf_source *s, uint64_t id);
 
 /* attach-events.c: opens all events for a thread, a cgroup (its descriptor, by flags), or all processes (-1). */
@@ -119,6 +119,6 @@ int64_t chain_of(struct perf_source *source, const struct perf_sample *s, bool i
  * increases their period so much that a thread which rarely waits may get no sample. A long wait can be inspected
  * instead. Whether it was the same wait is known only at its end: the caller compares times.
  */
-int64_t wait_look(struct perf_source *source, const struct task *k);
+int64_t wait_sample(struct perf_source *source, const struct task *k);
 
 #endif

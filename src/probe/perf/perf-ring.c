@@ -40,7 +40,7 @@ void ring_unmap(struct ring *r)
 	r->page = NULL;
 }
 
-void ring_look(struct ring *r)
+void ring_read_head(struct ring *r)
 {
 	r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 }
@@ -70,10 +70,10 @@ const struct perf_event_header *ring_peek(struct ring *r, bool *is_bad)
 	return (const void *)r->copy;
 }
 
-bool ring_look_ahead(struct ring *r, void *out, size_t n, struct perf_event_header *h)
+bool ring_peek_ahead(struct ring *r, void *out, size_t n, struct perf_event_header *h)
 {
 	if (r->seen - r->tail > r->head - r->tail)
-		r->seen = r->tail; /* it was consumed before ring_look_ahead saw it */
+		r->seen = r->tail; /* it was consumed before ring_peek_ahead saw it */
 	if (r->head - r->seen < sizeof(*h))
 		return false;
 	copy_out(r, r->seen, h, sizeof(*h));
@@ -141,7 +141,7 @@ bool decode_record(const struct perf_event_header *h, struct perf_record *r)
 	return true;
 }
 
-static bool take_chain(struct cursor *c, struct perf_sample *s)
+static bool read_chain(struct cursor *c, struct perf_sample *s)
 {
 	uint64_t n = cursor_u64(c);
 	s->chain = (const void *)c->at; /* aligned: records are, and all fields before it */
@@ -160,7 +160,7 @@ bool decode_sample(const struct perf_record *r, uint64_t sample_type, struct per
 	s->ip = cursor_u64(&c);
 	cursor_skip(&c, SAMPLE_FIXED_BYTES - 24);
 	s->period = cursor_u64(&c);
-	if (sample_type & PERF_SAMPLE_CALLCHAIN && !take_chain(&c, s))
+	if (sample_type & PERF_SAMPLE_CALLCHAIN && !read_chain(&c, s))
 		return false;
 	if (sample_type & PERF_SAMPLE_REGS_USER) {
 		/* ABI 0 has no registers; another one has different registers */

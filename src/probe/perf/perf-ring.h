@@ -23,21 +23,21 @@ struct ring {
 	const uint8_t *data;
 	uint64_t bytes; /* a power of two */
 	uint64_t head, tail;
-	uint64_t seen; /* position of ring_look_ahead */
+	uint64_t seen; /* position of ring_peek_ahead */
 	_Alignas(8) uint8_t copy[65536];
 };
 
 /* Maps the largest power of two pages up to `bytes` that is permitted. Returns 0 or -errno. */
 int ring_map(struct ring *r, int fd, uint32_t cpu, size_t bytes);
 void ring_unmap(struct ring *r);
-void ring_look(struct ring *r); /* reads the head */
+void ring_read_head(struct ring *r); /* reads the head */
 /* Returns NULL if the ring is empty, or corrupt: then the rest is dropped and *is_bad set. */
 const struct perf_event_header *ring_peek(struct ring *r, bool *is_bad);
 /*
  * Copies the next record that was not returned yet, without consuming it: its first bytes, at most n, and its header to
  * *h. Returns false if there is none.
  */
-bool ring_look_ahead(struct ring *r, void *out, size_t n, struct perf_event_header *h);
+bool ring_peek_ahead(struct ring *r, void *out, size_t n, struct perf_event_header *h);
 void ring_next(struct ring *r, const struct perf_event_header *h);
 void ring_give_back(struct ring *r); /* releases consumed records to the kernel */
 

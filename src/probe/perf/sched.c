@@ -67,7 +67,7 @@ static int64_t state_word(const struct sched *s, int64_t state)
 }
 
 /* Uses the stack read from outside if it was read before the wait ended at `end_ns`. */
-static void take_look(struct task *k, int64_t end_ns)
+static void use_wait_sample(struct task *k, int64_t end_ns)
 {
 	if (k->off.stack == STORE_NULL && k->off.looked_ns && k->off.looked_ns < end_ns)
 		k->off.stack = k->off.look;
@@ -89,7 +89,7 @@ static void on_switch(void *state, const struct perf_record *r)
 		return;
 	if (!(r->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
 		if (k->off.off_ns != STORE_NULL) {
-			take_look(k, r->ts_ns);
+			use_wait_sample(k, r->ts_ns);
 			emit(s, k, r->ts_ns - k->off.off_ns, r->cpu);
 		}
 		k->off.off_ns = STORE_NULL;
@@ -182,7 +182,7 @@ static uint64_t pass_sched(void *state, int64_t now_ns)
 		struct task *k = t->all[i];
 		if (!should_sample(s, k, now_ns))
 			continue;
-		k->off.look = wait_look(s->source, k);
+		k->off.look = wait_sample(s->source, k);
 		k->off.looked_ns = clock_mono_ns();
 		looks++;
 	}
@@ -196,7 +196,7 @@ static void finish_sched(void *state, int64_t now_ns)
 	for (size_t i = 0; i < s->host->tasks->count; i++) {
 		struct task *k = s->host->tasks->all[i];
 		if (k->off.off_ns != STORE_NULL && k->end_ns == STORE_NULL) {
-			take_look(k, INT64_MAX);
+			use_wait_sample(k, INT64_MAX);
 			emit(s, k, STORE_NULL, STORE_NULL); /* it still waits */
 		}
 		k->off.off_ns = STORE_NULL;

@@ -104,7 +104,7 @@ int64_t perf_ran_ns(const struct task *k)
 }
 
 /* Threads still alive have no exit record; their time is in /proc. */
-static int64_t ask_living(struct perf_source *s)
+static int64_t read_living(struct perf_source *s)
 {
 	int64_t sum_ns = 0;
 	for (size_t i = 0; i < s->host->tasks->count; i++) {
@@ -157,7 +157,7 @@ static void read_roots(struct perf_source *s)
 	for (size_t i = 0; i < p->root_count; i++)
 		rest_ns -= p->roots[i].children_ns;
 	if (has_inherit)
-		rest_ns -= ask_living(s);
+		rest_ns -= read_living(s);
 	struct task *silent = has_inherit ? find_silent(s) : NULL;
 	if (silent && rest_ns >= 0)
 		silent->run_ns = rest_ns;
@@ -165,7 +165,7 @@ static void read_roots(struct perf_source *s)
 
 /* The rings, merged. */
 
-static void look_next(struct perf_source *s, size_t i)
+static void peek_next(struct perf_source *s, size_t i)
 {
 	bool is_bad = false;
 	const struct perf_event_header *h = ring_peek(s->private->rings[i], &is_bad);
@@ -173,7 +173,7 @@ static void look_next(struct perf_source *s, size_t i)
 	s->private->next_ns[i] = h ? decode_time(h) : INT64_MAX;
 }
 
-static bool take_next(struct perf_source *s, size_t i)
+static bool consume_next(struct perf_source *s, size_t i)
 {
 	struct ring *ring = s->private->rings[i];
 	struct perf_record r;
@@ -182,9 +182,9 @@ static bool take_next(struct perf_source *s, size_t i)
 	if (!h)
 		return false;
 	if (decode_record(h, &r))
-		perf_take(s, &r);
+		perf_consume(s, &r);
 	ring_next(ring, h);
-	look_next(s, i);
+	peek_next(s, i);
 	return true;
 }
 
@@ -212,7 +212,7 @@ struct looks {
 	size_t count;
 };
 
-static void show_looks(struct perf_source *s, struct looks *l)
+static void show_samples(struct perf_source *s, struct looks *l)
 {
 	for (size_t i = 0; i < l->count; i++)
 		s->wants.on_look(s->wants.python, &l->records[i]);
@@ -220,14 +220,14 @@ static void show_looks(struct perf_source *s, struct looks *l)
 }
 
 /* Reports new records before their turn: switches at once, samples after them. */
-static void look_ahead(struct perf_source *s, struct ring *ring, struct looks *l)
+static void peek_ahead(struct perf_source *s, struct ring *ring, struct looks *l)
 {
 	struct {
 		struct perf_event_header head;
 		uint8_t body[DECODE_SAMPLE_BYTES];
 	} bytes;
 	struct perf_event_header h;
-	while (ring_look_ahead(ring, &bytes, sizeof(bytes), &h)) {
+	while (ring_peek_ahead(ring, &bytes, sizeof(bytes), &h)) {
 		struct perf_record r;
 		if (h.type == PERF_RECORD_SWITCH && h.size <= sizeof(bytes) && decode_record(&bytes.head, &r))
 			s->wants.on_look_switch(s->wants.python, &r);
@@ -238,7 +238,7 @@ static void look_ahead(struct perf_source *s, struct ring *ring, struct looks *l
 		if (!o || (o->role != ROLE_SAMPLE && o->role != ROLE_WAIT))
 			continue;
 		if (l->count == LOOKS_MAX)
-			show_looks(s, l);
+			show_samples(s, l);
 		l->records[l->count] = r;
 		l->records[l->count++].body = NULL;
 	}
@@ -254,17 +254,17 @@ uint64_t perf_source_pass(struct perf_source *s, int64_t now_ns, bool is_last)
 	struct looks looks;
 	looks.count = 0;
 	for (size_t i = 0; i < p->ring_count; i++)
-		ring_look(p->rings[i]);
+		ring_read_head(p->rings[i]);
 	for (size_t i = 0; i < p->ring_count; i++) {
 		if (s->wants.on_look)
-			look_ahead(s, p->rings[i], &looks);
-		look_next(s, i);
+			peek_ahead(s, p->rings[i], &looks);
+		peek_next(s, i);
 	}
 	if (s->wants.on_look)
-		show_looks(s, &looks);
+		show_samples(s, &looks);
 	int64_t until_ns = is_last || is_pressed(p) ? INT64_MAX - 1 : now_ns - LATE_NS;
 	for (size_t i = earliest(p); p->next_ns[i] <= until_ns; i = earliest(p), taken++) {
-		if (!take_next(s, i))
+		if (!consume_next(s, i))
 			break;
 		if ((taken & 63) == 63)
 			ring_give_back(p->rings[i]);

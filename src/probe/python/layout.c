@@ -20,7 +20,7 @@
 
 /* Memory of a process. */
 
-void memory_begin(struct memory *m, pid_t pid)
+void memory_start(struct memory *m, pid_t pid)
 {
 	m->pid = pid;
 	m->error = 0;
@@ -84,7 +84,7 @@ static const struct wanted wanted[] = {
 	{ "PyCode_Type", offsetof(struct python_image, code_type) },
 };
 
-static void take_symbol(struct python_image *image, const Elf64_Sym *sym, const char *name)
+static void match_symbol(struct python_image *image, const Elf64_Sym *sym, const char *name)
 {
 	if (!strcmp(name, EVAL)) {
 		image->eval_start = sym->st_value;
@@ -136,7 +136,7 @@ static bool read_image(struct module *m, const struct elf_file *f, struct python
 				char *text = elf_file_section(f, &s[s[i].sh_link], SYMBOLS_BYTES_MAX);
 				for (size_t k = 0; syms && text && k < s[i].sh_size / sizeof(*syms); k++)
 					if (syms[k].st_shndx != SHN_UNDEF && syms[k].st_name < s[s[i].sh_link].sh_size)
-						take_symbol(image, &syms[k], text + syms[k].st_name);
+						match_symbol(image, &syms[k], text + syms[k].st_name);
 				free(syms);
 				free(text);
 			}
@@ -227,7 +227,7 @@ static bool is_sane(const struct python_layout *l)
 			l->frame_code + 8 <= l->frame_bytes && l->frame_instruction + 8 <= l->frame_bytes;
 }
 
-static void take_words(struct python_layout *l, const struct table *t, const uint32_t *w)
+static void parse_words(struct python_layout *l, const struct table *t, const uint32_t *w)
 {
 	*l = (struct python_layout){
 		.runtime_interpreters = w[t->runtime + 2],
@@ -274,7 +274,7 @@ static int read_table(struct python_layout *l, const struct table *t, uint64_t r
 		return err_set(err, ENOTSUP, "it does not say its offsets where others of its version do");
 	if (words[WORD_FREE_THREADED])
 		return err_set(err, ENOTSUP, "it runs without the global lock");
-	take_words(l, t, small);
+	parse_words(l, t, small);
 	return is_fine && is_sane(l) ? 0 : err_set(err, ENOTSUP, "its offsets make no sense");
 }
 

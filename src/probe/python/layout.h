@@ -35,7 +35,7 @@ struct memory {
 	uint8_t pages[MEMORY_PAGES][MEMORY_PAGE];
 };
 
-void memory_begin(struct memory *m, pid_t pid); /* starts an inspection: empties the cache */
+void memory_start(struct memory *m, pid_t pid); /* starts an inspection: empties the cache */
 bool memory_get(struct memory *m, uint64_t address, void *out, size_t n);
 bool memory_get_u64(struct memory *m, uint64_t address, uint64_t *out);
 bool memory_get_fresh(struct memory *m, uint64_t address, void *out, size_t n); /* bypasses the cache */

@@ -197,7 +197,7 @@ static void hurry(void)
 	syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
-static struct python_process *look_at(struct python *y, pid_t pid)
+static struct python_process *inspect(struct python *y, pid_t pid)
 {
 	const struct task *task = tasks_find(y->host->tasks, pid);
 	struct python_process *p = task && task->space ? process_of(y, pid) : NULL;
@@ -205,7 +205,7 @@ static struct python_process *look_at(struct python *y, pid_t pid)
 	if (!p)
 		return NULL;
 	y->memory.error = 0;
-	python_process_look(p, task->space, &y->memory, &why);
+	python_process_inspect(p, task->space, &y->memory, &why);
 	if (why.text[0] && y->memory.error != ESRCH)
 		advise(y, pid, &why, y->memory.error);
 	if (p->state != PYTHON_READY)
@@ -240,7 +240,7 @@ static int64_t lag_of(struct python *y, const struct perf_record *r, int64_t now
 static void on_look(void *state, const struct perf_record *r)
 {
 	struct python *y = state;
-	struct python_process *p = r->tid > 0 ? look_at(y, r->pid) : NULL;
+	struct python_process *p = r->tid > 0 ? inspect(y, r->pid) : NULL;
 	int64_t now_ns = clock_mono_ns();
 	if (!p)
 		return;

@@ -273,7 +273,7 @@ static bool find_image(struct python_process *p, const struct space *space)
 	return false;
 }
 
-void python_process_look(struct python_process *p, const struct space *space, struct memory *memory,
+void python_process_inspect(struct python_process *p, const struct space *space, struct memory *memory,
 		struct sonde_err *err)
 {
 	uint64_t version = space_version(space), old_bias = p->bias;
@@ -288,7 +288,7 @@ void python_process_look(struct python_process *p, const struct space *space, st
 	if (old == p->image && old_bias == p->bias)
 		return; /* only another library was mapped */
 	forget(p);
-	memory_begin(memory, p->pid);
+	memory_start(memory, p->pid);
 	p->state = python_layout_of(&p->layout, p->image, p->bias, memory, err) ? PYTHON_REFUSED : PYTHON_READY;
 }
 
@@ -373,7 +373,7 @@ void python_stack_release(struct python_stack *s)
 	*s = (struct python_stack){ 0 };
 }
 
-static int take_frame(struct python_process *p, const uint8_t *bytes, struct memory *memory, struct python_stack *out)
+static int read_frame(struct python_process *p, const uint8_t *bytes, struct memory *memory, struct python_stack *out)
 {
 	const struct python_layout *l = &p->layout;
 	if (bytes[l->frame_owner] >= OWNERS_OF_CODE) {
@@ -407,7 +407,7 @@ static int walk(struct python_process *p, uint64_t frame, struct memory *memory,
 		}
 		if (!memory_get(memory, frame, bytes, p->layout.frame_bytes))
 			return -EAGAIN;
-		int rc = take_frame(p, bytes, memory, out);
+		int rc = read_frame(p, bytes, memory, out);
 		if (rc)
 			return rc;
 		frame = u64_at(bytes, p->layout.frame_previous);
@@ -422,7 +422,7 @@ int python_walk(struct python_process *p, int32_t tid, struct memory *memory, st
 	int rc = -EAGAIN;
 	for (unsigned attempt = 0; attempt < 2 && rc == -EAGAIN; attempt++) {
 		uint64_t frame;
-		memory_begin(memory, p->pid);
+		memory_start(memory, p->pid);
 		uint64_t state = state_of(p, tid, memory);
 		if (!state)
 			return memory->error ? -memory->error : -ESRCH;

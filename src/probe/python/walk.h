@@ -76,7 +76,7 @@ struct python_process {
 };
 
 /* Finds the interpreter in its mappings, again when they have changed. *err: why it was rejected. */
-void python_process_look(struct python_process *p, const struct space *space, struct memory *memory,
+void python_process_inspect(struct python_process *p, const struct space *space, struct memory *memory,
 		struct sonde_err *err);
 void python_process_free(struct python_process *p); /* NULL is fine */
 

@@ -29,7 +29,7 @@ static int bpf(enum bpf_cmd command, union bpf_attr *attr)
 	return rc < 0 ? -errno : (int)rc;
 }
 
-static int make_map(uint32_t type, uint32_t key, uint32_t value, uint32_t count)
+static int create_map(uint32_t type, uint32_t key, uint32_t value, uint32_t count)
 {
 	union bpf_attr a = { .map_type = type, .key_size = key, .value_size = value, .max_entries = count };
 	return bpf(BPF_MAP_CREATE, &a);
@@ -93,14 +93,14 @@ static int map_ring(struct kernel_calls *k)
 	return 0;
 }
 
-static int make_maps(struct kernel_calls *k)
+static int create_maps(struct kernel_calls *k)
 {
-	k->seen = make_map(BPF_MAP_TYPE_HASH, 4, 4, PROCESSES_MAX);
-	k->rows = make_map(BPF_MAP_TYPE_ARRAY, 4, 8, SYSCALLS_MAX);
-	k->starts = make_map(BPF_MAP_TYPE_LRU_HASH, 8, 8, PROCESSES_MAX);
-	k->scratch = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, (uint32_t)(KERNEL_RECORD_MAX + 7) & ~7u, 1);
-	k->ring = make_map(BPF_MAP_TYPE_RINGBUF, 0, 0, RING_BYTES);
-	k->lost = make_map(BPF_MAP_TYPE_ARRAY, 4, 8, 1);
+	k->seen = create_map(BPF_MAP_TYPE_HASH, 4, 4, PROCESSES_MAX);
+	k->rows = create_map(BPF_MAP_TYPE_ARRAY, 4, 8, SYSCALLS_MAX);
+	k->starts = create_map(BPF_MAP_TYPE_LRU_HASH, 8, 8, PROCESSES_MAX);
+	k->scratch = create_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, (uint32_t)(KERNEL_RECORD_MAX + 7) & ~7u, 1);
+	k->ring = create_map(BPF_MAP_TYPE_RINGBUF, 0, 0, RING_BYTES);
+	k->lost = create_map(BPF_MAP_TYPE_ARRAY, 4, 8, 1);
 	const int all[] = { k->seen, k->rows, k->starts, k->scratch, k->ring, k->lost };
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (all[i] < 0)
@@ -147,7 +147,7 @@ int kernel_calls_open(struct kernel_calls *k)
 #ifndef __x86_64__
 	return -ENOTSUP;
 #endif
-	int rc = has_kernel_pids() ? make_maps(k) : -ENOTSUP;
+	int rc = has_kernel_pids() ? create_maps(k) : -ENOTSUP;
 	if (!rc)
 		rc = map_ring(k);
 	if (!rc)
@@ -193,7 +193,7 @@ static const uint32_t *head_of(const struct kernel_calls *k)
 	return (const uint32_t *)(const void *)(k->data + (k->at & (RING_BYTES - 1)));
 }
 
-static void take_text(struct syscall_event *e, unsigned i, const void *from, size_t bytes)
+static void add_text(struct syscall_event *e, unsigned i, const void *from, size_t bytes)
 {
 	char *to = (char *)(e + 1);
 	for (unsigned n = 0; n < i; n++)
@@ -204,7 +204,7 @@ static void take_text(struct syscall_event *e, unsigned i, const void *from, siz
 }
 
 /* The blob follows the texts; the row's letters define its type. */
-static void take_blob(struct syscall_event *e, const struct syscall_row *row, unsigned texts, const uint8_t *at,
+static void parse_blob(struct syscall_event *e, const struct syscall_row *row, unsigned texts, const uint8_t *at,
 		size_t bytes)
 {
 	int32_t ends[2];
@@ -220,7 +220,7 @@ static void take_blob(struct syscall_event *e, const struct syscall_row *row, un
 			e->size += (int64_t)v.iov_len;
 		}
 	} else {
-		take_text(e, texts, at, bytes);
+		add_text(e, texts, at, bytes);
 	}
 }
 
@@ -242,13 +242,13 @@ static void translate(const struct kernel_record *r, size_t bytes, struct syscal
 	unsigned n = 0;
 	for (unsigned i = 0; i < 2; i++) {
 		if (texts[i] > 0 && texts[i] <= behind - at && texts[i] <= SYSCALL_TEXT_MAX) {
-			take_text(e, n, at, (size_t)texts[i] - 1);
+			add_text(e, n, at, (size_t)texts[i] - 1);
 			at += texts[i];
 		}
 		n += (r->spec >> 8 * i & 0x78) != 0;
 	}
 	if (r->blob > 0 && r->blob <= behind - at)
-		take_blob(e, &syscall_rows[e->number], n, at, (size_t)r->blob);
+		parse_blob(e, &syscall_rows[e->number], n, at, (size_t)r->blob);
 }
 
 bool kernel_calls_peek(struct kernel_calls *k, uint64_t end, struct syscall_event *e)

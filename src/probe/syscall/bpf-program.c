@@ -47,7 +47,7 @@ static size_t tail_bytes(uint32_t kind, uint32_t count)
 	}
 }
 
-static void look_at(const struct btf_type *t, const char *texts, size_t text_bytes, struct btf_place *p)
+static void inspect(const struct btf_type *t, const char *texts, size_t text_bytes, struct btf_place *p)
 {
 	const struct btf_member *m = (const void *)(t + 1);
 	for (uint32_t i = 0; i < BTF_INFO_VLEN(t->info); i++) {
@@ -68,7 +68,7 @@ static void walk(const char *at, size_t bytes, const char *texts, size_t text_by
 			return;
 		for (size_t i = 0; kind == BTF_KIND_STRUCT && t->name_off < text_bytes && i < count; i++)
 			if (!strcmp(texts + t->name_off, places[i].type))
-				look_at(t, texts, text_bytes, &places[i]);
+				inspect(t, texts, text_bytes, &places[i]);
 		at += whole;
 		bytes -= whole;
 	}
@@ -179,7 +179,7 @@ static void end(struct program *c)
 }
 
 /* r0 = map value for the key on the stack; exits if missing. */
-static void look_up(struct program *c, int map, int16_t key)
+static void lookup(struct program *c, int map, int16_t key)
 {
 	load_map(c, BPF_REG_1, map);
 	move(c, BPF_REG_2, BPF_REG_10);
@@ -197,15 +197,15 @@ static void begin(struct program *c, const struct kernel_calls *k)
 	store(c, BPF_REG_10, -8, BPF_REG_0);
 	alu(c, BPF_RSH, BPF_REG_0, 32);
 	store32(c, BPF_REG_10, -16, BPF_REG_0);
-	look_up(c, k->seen, -16);
+	lookup(c, k->seen, -16);
 }
 
 /* r0 = spec of the call with the number in r1; exits if the call is not recorded. */
-static void look_up_spec(struct program *c, const struct kernel_calls *k)
+static void lookup_spec(struct program *c, const struct kernel_calls *k)
 {
 	out_if(c, BPF_JGT, BPF_REG_1, SYSCALLS_MAX - 1);
 	store32(c, BPF_REG_10, -16, BPF_REG_1);
-	look_up(c, k->rows, -16);
+	lookup(c, k->rows, -16);
 	load(c, BPF_REG_0, BPF_REG_0, 0);
 	out_if(c, BPF_JEQ, BPF_REG_0, 0);
 }
@@ -214,7 +214,7 @@ void program_enter(struct program *c, const struct kernel_calls *k)
 {
 	begin(c, k);
 	load(c, BPF_REG_1, BPF_REG_6, 8);
-	look_up_spec(c, k);
+	lookup_spec(c, k);
 	call(c, BPF_FUNC_ktime_get_ns);
 	store(c, BPF_REG_10, -24, BPF_REG_0);
 	load_map(c, BPF_REG_1, k->starts);
@@ -344,12 +344,12 @@ static void copy_mode(struct program *c)
 void program_exit(struct program *c, const struct kernel_calls *k)
 {
 	begin(c, k);
-	look_up(c, k->starts, -8);
+	lookup(c, k->starts, -8);
 	load(c, BPF_REG_8, BPF_REG_0, 0);
 	out_if(c, BPF_JEQ, BPF_REG_8, 0);
 	store_zero(c, BPF_REG_0, 0);
 	store_zero(c, BPF_REG_10, -16);
-	look_up(c, k->scratch, -16);
+	lookup(c, k->scratch, -16);
 	move(c, BPF_REG_7, BPF_REG_0);
 	store(c, BPF_REG_7, AT(ts_ns), BPF_REG_8);
 	call(c, BPF_FUNC_ktime_get_ns);
@@ -364,7 +364,7 @@ void program_exit(struct program *c, const struct kernel_calls *k)
 	load(c, BPF_REG_3, BPF_REG_6, 0);
 	call(c, BPF_FUNC_probe_read_kernel);
 	load(c, BPF_REG_1, BPF_REG_7, AT(regs) + 15 * 8);
-	look_up_spec(c, k);
+	lookup_spec(c, k);
 	move(c, BPF_REG_8, BPF_REG_0);
 	store(c, BPF_REG_7, AT(spec), BPF_REG_8);
 	store_zero(c, BPF_REG_7, AT(text1));
@@ -384,7 +384,7 @@ void program_exit(struct program *c, const struct kernel_calls *k)
 	call(c, BPF_FUNC_ringbuf_output);
 	out_if(c, BPF_JEQ, BPF_REG_0, 0);
 	store_zero(c, BPF_REG_10, -16);
-	look_up(c, k->lost, -16);
+	lookup(c, k->lost, -16);
 	set(c, BPF_REG_1, 1);
 	add(c, BPF_STX | BPF_DW | BPF_ATOMIC, BPF_REG_0, BPF_REG_1, 0, BPF_ADD);
 	end(c);

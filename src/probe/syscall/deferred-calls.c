@@ -42,7 +42,7 @@ static enum taking taking_of(int64_t number)
 	}
 }
 
-bool deferred_names_take(int64_t number)
+bool deferred_is_closing(int64_t number)
 {
 	return taking_of(number) != TAKES_NOTHING;
 }
@@ -102,7 +102,7 @@ void deferred_names_on_seen(struct deferred_names *n, const struct deferred_poin
 }
 
 /* Such calls of the process (or 0) or of the thread have returned. */
-static void deferred_names_end(struct deferred_names *n, int32_t pid, int32_t tid, int64_t ts_ns)
+static void deferred_names_finish(struct deferred_names *n, int32_t pid, int32_t tid, int64_t ts_ns)
 {
 	for (size_t i = 0; i < n->closing_count;) {
 		struct deferred_closing *c = &n->closings[i];
@@ -232,7 +232,7 @@ static void forget(struct late *l, int32_t pid, int64_t ts_ns)
 }
 
 /* An out-of-order record was not known when earlier events were emitted. */
-static void take_time(struct late *l, int64_t ts_ns)
+static void advance_time(struct late *l, int64_t ts_ns)
 {
 	if (ts_ns < l->last_ns)
 		forget(l, 0, ts_ns);
@@ -240,7 +240,7 @@ static void take_time(struct late *l, int64_t ts_ns)
 		l->last_ns = ts_ns;
 }
 
-static void make_opaque(struct late *l, int32_t pid, int64_t ts_ns)
+static void set_opaque(struct late *l, int32_t pid, int64_t ts_ns)
 {
 	uint64_t flags = flags_of(l, pid);
 	set_flags(l, pid, flags | IS_OPAQUE);
@@ -254,7 +254,7 @@ void deferred_watched(struct late *l, const struct syscall_event *e)
 	if (e->kind == SYSCALL_BEGIN || e->kind == SYSCALL_FORK) {
 		/* their calls are reported by the ptrace process, or not at all */
 		set_flags(l, e->pid, e->has_ring || e->is_foreign ? 0 : IS_WANTED);
-		deferred_names_end(&l->names, e->pid, 0, e->ts_ns);
+		deferred_names_finish(&l->names, e->pid, 0, e->ts_ns);
 	} else if (e->kind == SYSCALL_LEAVE || e->kind == SYSCALL_END) {
 		set_flags(l, e->pid, 0);
 	} else if (e->kind == SYSCALL_FORGET) {
@@ -262,7 +262,7 @@ void deferred_watched(struct late *l, const struct syscall_event *e)
 	}
 	buf_add(&l->out, e, e->bytes);
 	if (e->kind == SYSCALL_FD && e->text_bytes[0] == strlen(URING) && !memcmp(text, URING, strlen(URING)))
-		make_opaque(l, e->pid, e->ts_ns);
+		set_opaque(l, e->pid, e->ts_ns);
 }
 
 /* Returns the call that a thread is in, or NULL. */
@@ -273,14 +273,14 @@ static struct deferred_point **inside_of(struct late *l, int32_t tid, bool is_ma
 	return (struct deferred_point **)(void *)at;
 }
 
-void deferred_begin(struct late *l, const struct deferred_point *p)
+void deferred_on_enter(struct late *l, const struct deferred_point *p)
 {
 	if (!(flags_of(l, p->pid) & IS_WANTED))
 		return;
-	take_time(l, p->ts_ns);
+	advance_time(l, p->ts_ns);
 	/* It may close descriptors whose names are still to be read. */
 	struct deferred_closing c;
-	deferred_names_end(&l->names, 0, p->tid, p->ts_ns);
+	deferred_names_finish(&l->names, 0, p->tid, p->ts_ns);
 	if (closing_of(p, &c)) {
 		drop(&l->names, &c);
 		if (l->names.closing_count < DEFERRED_CLOSINGS)
@@ -289,7 +289,7 @@ void deferred_begin(struct late *l, const struct deferred_point *p)
 			l->names.is_crowded = true;
 	}
 	if (deferred_makes_opaque(p))
-		make_opaque(l, p->pid, p->ts_ns);
+		set_opaque(l, p->pid, p->ts_ns);
 	struct deferred_point **in = inside_of(l, p->tid, true);
 	if (in && !*in)
 		*in = malloc(sizeof(**in));
@@ -298,7 +298,7 @@ void deferred_begin(struct late *l, const struct deferred_point *p)
 }
 
 /* Returns the matching entry of an exit and removes it; NULL if it is unknown, or may be another call's. */
-static const struct deferred_point *begun(struct late *l, const struct deferred_point *end,
+static const struct deferred_point *entry_of(struct late *l, const struct deferred_point *end,
 		struct deferred_point *begin)
 {
 	struct deferred_point **in = inside_of(l, end->tid, false);
@@ -311,14 +311,14 @@ static const struct deferred_point *begun(struct late *l, const struct deferred_
 			: NULL;
 }
 
-void deferred_end(struct late *l, const struct deferred_point *p)
+void deferred_on_exit(struct late *l, const struct deferred_point *p)
 {
 	struct deferred_point begin;
-	deferred_names_end(&l->names, 0, p->tid, p->ts_ns);
+	deferred_names_finish(&l->names, 0, p->tid, p->ts_ns);
 	if (!(flags_of(l, p->pid) & IS_WANTED))
 		return;
-	take_time(l, p->ts_ns);
-	const struct syscall_row *row = begun(l, p, &begin) ? syscall_row_of(p->number, begin.args, false) : NULL;
+	advance_time(l, p->ts_ns);
+	const struct syscall_row *row = entry_of(l, p, &begin) ? syscall_row_of(p->number, begin.args, false) : NULL;
 	if (!row)
 		return;
 	struct syscall_event e = { .bytes = sizeof(e),
@@ -356,7 +356,7 @@ void deferred_thread_ended(struct late *l, int32_t pid, int32_t tid, int64_t ts_
 		free(*in);
 		*in = NULL;
 	}
-	deferred_names_end(&l->names, 0, tid, ts_ns);
+	deferred_names_finish(&l->names, 0, tid, ts_ns);
 	deferred_names_forget(&l->names, pid);
 }
 

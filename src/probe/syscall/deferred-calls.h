@@ -78,11 +78,11 @@ int deferred_init(struct late *l);
 void deferred_release(struct late *l);
 
 void deferred_watched(struct late *l, const struct syscall_event *e); /* by the ptrace process, with its texts */
-void deferred_begin(struct late *l, const struct deferred_point *p);
-void deferred_end(struct late *l, const struct deferred_point *p);
+void deferred_on_enter(struct late *l, const struct deferred_point *p);
+void deferred_on_exit(struct late *l, const struct deferred_point *p);
 void deferred_thread_ended(struct late *l, int32_t pid, int32_t tid, int64_t ts_ns);
 void deferred_lost(struct late *l, int64_t ts_ns); /* records before this one */
-bool deferred_names_take(int64_t number);          /* does such a call close descriptors or change names? */
+bool deferred_is_closing(int64_t number);          /* does such a call close descriptors or change names? */
 void deferred_names_on_seen(struct deferred_names *n, const struct deferred_point *p); /* ahead of its turn */
 void deferred_names_forget(struct deferred_names *n, int32_t pid);                     /* of pid, or all (0) */
 bool deferred_names_read(struct deferred_names *n);                                    /* false: none requested */

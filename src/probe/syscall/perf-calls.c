@@ -43,7 +43,7 @@ struct opening {
 
 static bool is_of_interest(int64_t number)
 {
-	return number < SYSCALLS_MAX && (syscall_rows[number].name || deferred_names_take(number));
+	return number < SYSCALLS_MAX && (syscall_rows[number].name || deferred_is_closing(number));
 }
 
 static int find_points(struct opening *o, struct sonde_err *err)
@@ -178,7 +178,7 @@ static int open_process(struct opening *o, pid_t pid)
 	return rc;
 }
 
-static int make_rings(struct opening *o)
+static int create_rings(struct opening *o)
 {
 	struct point_calls *c = o->calls;
 	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF);
@@ -221,7 +221,7 @@ int point_calls_open(struct point_calls *c, const struct probe_target *t, struct
 			last++;
 		buf_addf(&o.filter, "%s(id>=%d&&id<=%d)", o.filter.len ? "||" : "", (int)first, (int)last);
 	}
-	rc = make_rings(&o);
+	rc = create_rings(&o);
 	if (!rc)
 		rc = o.is_command ? open_thread(&o, t->pid) : open_process(&o, t->pid);
 	buf_release(&o.filter);
@@ -274,7 +274,7 @@ static uint64_t count_lost(const struct point_calls *c)
 static void look(struct point_calls *c)
 {
 	for (size_t i = 0; i < c->ring_count; i++)
-		ring_look(c->rings[i]);
+		ring_read_head(c->rings[i]);
 }
 
 static bool is_before_untraced_heads(const struct point_calls *c)
@@ -339,9 +339,9 @@ static void take(struct point_calls *c, const struct perf_record *r)
 	int32_t pid, tid;
 	if (point_of(c, r, &p, &is_begin)) {
 		if (is_begin)
-			deferred_begin(&c->late, &p);
+			deferred_on_enter(&c->late, &p);
 		else
-			deferred_end(&c->late, &p);
+			deferred_on_exit(&c->late, &p);
 	} else if (r->type == PERF_RECORD_EXIT) {
 		ended(r, &pid, &tid);
 		deferred_thread_ended(&c->late, pid, tid, r->ts_ns);
@@ -360,7 +360,7 @@ static void see_ahead(struct point_calls *c, struct ring *ring)
 	bool is_begin;
 	int32_t pid, tid;
 	ring->seen = ring->tail;
-	while (ring_look_ahead(ring, bytes, sizeof(bytes), &h)) {
+	while (ring_peek_ahead(ring, bytes, sizeof(bytes), &h)) {
 		if (h.size > sizeof(bytes) || !decode_record((const void *)bytes, &r))
 			continue;
 		if (point_of(c, &r, &p, &is_begin) && is_begin)
@@ -388,7 +388,7 @@ static size_t earliest(const struct point_calls *c)
 	return first;
 }
 
-size_t point_calls_take(struct point_calls *c, const char *events, size_t bytes)
+size_t point_calls_consume(struct point_calls *c, const char *events, size_t bytes)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < c->ring_count; i++)

@@ -97,7 +97,7 @@ static int64_t vector_bytes(pid_t tid, uint64_t from, uint64_t count)
 	return sum;
 }
 
-static void take_address(struct call_texts *t, unsigned i, pid_t tid, uint64_t from, uint64_t bytes)
+static void read_address(struct call_texts *t, unsigned i, pid_t tid, uint64_t from, uint64_t bytes)
 {
 	char *room = room_of(t, i);
 	size_t n = bytes < sizeof(struct sockaddr_storage) ? (size_t)bytes : sizeof(struct sockaddr_storage);
@@ -115,20 +115,20 @@ void texts_of_call(struct call_texts *t, pid_t tid, const struct syscall_row *ro
 		else if (i < 5 && row->letters[i] == 'v')
 			t->size = vector_bytes(tid, args[i], args[i + 1]);
 		else if (i < 5 && row->letters[i] == 'n')
-			take_address(t, n++, tid, args[i], args[i + 1]);
+			read_address(t, n++, tid, args[i], args[i + 1]);
 	}
 }
 
 /* Events. */
 
-volatile sig_atomic_t tell_is_due;
+volatile sig_atomic_t flush_is_due;
 
-void tell_flush(struct watch *w)
+void flush_events(struct watch *w)
 {
 	if (w->out.len && fs_write_all(w->to, w->out.data, w->out.len))
 		w->is_deaf = true; /* the reader has closed the pipe */
 	buf_reset(&w->out);
-	tell_is_due = 0;
+	flush_is_due = 0;
 }
 
 /* Events are buffered for a short time: the alarm interrupts the wait for the next one. */
@@ -138,7 +138,7 @@ static void set_alarm(void)
 	setitimer(ITIMER_REAL, &t, NULL);
 }
 
-void tell(struct watch *w, struct syscall_event *e, const struct call_texts *t)
+void send_event(struct watch *w, struct syscall_event *e, const struct call_texts *t)
 {
 	static const char zeros[8];
 	size_t bytes = sizeof(*e);
@@ -155,13 +155,13 @@ void tell(struct watch *w, struct syscall_event *e, const struct call_texts *t)
 		buf_add(&w->out, t->at[i] ? t->at[i] : zeros, t->bytes[i]);
 	buf_add(&w->out, zeros, e->bytes - bytes);
 	if (w->out.len > BUFFERED_MAX)
-		tell_flush(w);
+		flush_events(w);
 }
 
-void tell_of(struct watch *w, enum syscall_event_kind kind, pid_t pid)
+void send_kind(struct watch *w, enum syscall_event_kind kind, pid_t pid)
 {
 	struct syscall_event e = { .kind = (uint16_t)kind, .pid = pid, .tid = pid, .ts_ns = clock_mono_ns() };
-	tell(w, &e, NULL);
+	send_event(w, &e, NULL);
 }
 
 static bool is_seekable(pid_t tid, int64_t fd)
@@ -172,7 +172,7 @@ static bool is_seekable(pid_t tid, int64_t fd)
 	return !stat(path, &st) && syscall_is_seekable(st.st_mode, major(st.st_rdev));
 }
 
-void tell_call(struct watch *w, struct tracee *k, int64_t ret, int64_t end_ns)
+void send_call(struct watch *w, struct tracee *k, int64_t ret, int64_t end_ns)
 {
 	struct syscall_event e = { .kind = SYSCALL_CALL,
 		.pid = k->pid,
@@ -199,10 +199,10 @@ void tell_call(struct watch *w, struct tracee *k, int64_t ret, int64_t end_ns)
 		}
 	}
 	e.size = k->texts.size;
-	tell(w, &e, &k->texts);
+	send_event(w, &e, &k->texts);
 }
 
-static void tell_descriptors(struct watch *w, struct tracee *k, int64_t ts_ns)
+static void send_descriptors(struct watch *w, struct tracee *k, int64_t ts_ns)
 {
 	char path[48];
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)k->pid);
@@ -214,12 +214,12 @@ static void tell_descriptors(struct watch *w, struct tracee *k, int64_t ts_ns)
 		e.ret = strtol(d->d_name, NULL, 10);
 		texts_forget(&k->texts);
 		texts_link(&k->texts, 0, k->pid, "fd", e.ret);
-		tell(w, &e, &k->texts);
+		send_event(w, &e, &k->texts);
 	}
 }
 
 /* A process that the tracer does not record. */
-void tell_begin(struct watch *w, struct tracee *k, bool has_ring)
+void send_start(struct watch *w, struct tracee *k, bool has_ring)
 {
 	struct syscall_event e = { .kind = SYSCALL_BEGIN,
 		.pid = k->pid,
@@ -241,7 +241,7 @@ void tell_begin(struct watch *w, struct tracee *k, bool has_ring)
 			memcpy(room, text.data, k->texts.bytes[2]);
 		k->texts.has[2] = room != NULL;
 	}
-	tell(w, &e, &k->texts);
-	tell_descriptors(w, k, e.ts_ns);
+	send_event(w, &e, &k->texts);
+	send_descriptors(w, k, e.ts_ns);
 	texts_forget(&k->texts);
 }

@@ -52,11 +52,11 @@ struct watch {
 };
 
 /* ptrace-events.c: sends events, buffered for a short time. */
-extern volatile sig_atomic_t tell_is_due; /* the buffer must be flushed */
-void tell_flush(struct watch *w);
-void tell(struct watch *w, struct syscall_event *e, const struct call_texts *t); /* t NULL: no texts */
-void tell_of(struct watch *w, enum syscall_event_kind kind, pid_t pid);          /* an event without other fields */
-void tell_call(struct watch *w, struct tracee *k, int64_t ret, int64_t end_ns);
-void tell_begin(struct watch *w, struct tracee *k, bool has_ring); /* a process that the tracer does not record */
+extern volatile sig_atomic_t flush_is_due; /* the buffer must be flushed */
+void flush_events(struct watch *w);
+void send_event(struct watch *w, struct syscall_event *e, const struct call_texts *t); /* t NULL: no texts */
+void send_kind(struct watch *w, enum syscall_event_kind kind, pid_t pid); /* an event without other fields */
+void send_call(struct watch *w, struct tracee *k, int64_t ret, int64_t end_ns);
+void send_start(struct watch *w, struct tracee *k, bool has_ring); /* a process that the tracer does not record */
 
 #endif

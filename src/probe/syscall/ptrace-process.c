@@ -39,7 +39,7 @@ static volatile sig_atomic_t is_over;
 static void on_end(int signal)
 {
 	if (signal == SIGALRM)
-		tell_is_due = 1;
+		flush_is_due = 1;
 	else
 		is_over = 1;
 }
@@ -100,13 +100,13 @@ static bool needs_stops(const struct watch *w, const struct tracee *k)
 static void want(struct watch *w, struct tracee *k, bool is_wanted)
 {
 	if (k->is_seen && !is_wanted)
-		tell_of(w, SYSCALL_LEAVE, k->pid);
+		send_kind(w, SYSCALL_LEAVE, k->pid);
 	k->is_seen = is_wanted;
 	k->is_stopped_at = needs_stops(w, k);
 	if (w->o->seen >= 0)
 		kernel_calls_want(w->o->seen, k->pid, is_wanted && !k->is_foreign);
 	if (w->o->seen >= 0 || w->o->is_by_points)
-		tell_flush(w);
+		flush_events(w);
 }
 
 /* Stops. */
@@ -186,7 +186,7 @@ static void on_call(struct watch *w, struct tracee *k)
 		if (k->is_inside) {
 			k->is_inside = false;
 			if (k->row && !k->is_muted)
-				tell_call(w, k, ret, now_ns);
+				send_call(w, k, ret, now_ns);
 		}
 	}
 	resume(k, 0);
@@ -212,7 +212,7 @@ static void on_fork(struct watch *w, struct tracee *parent)
 				.has_ring = parent->has_ring,
 				.is_foreign = parent->is_foreign,
 				.ts_ns = clock_mono_ns() };
-			tell(w, &e, NULL);
+			send_event(w, &e, NULL);
 		}
 		/*
 		 * Threads usually share descriptors and processes do not. If it is otherwise, the files of descriptors
@@ -220,8 +220,8 @@ static void on_fork(struct watch *w, struct tracee *parent)
 		 */
 		long differs = parent->is_seen ? syscall(SYS_kcmp, parent->tid, k->tid, KCMP_FILES, 0, 0) : -1;
 		if (differs >= 0 && !differs != (parent->pid == k->pid)) {
-			tell_of(w, SYSCALL_FORGET, parent->pid);
-			tell_of(w, SYSCALL_FORGET, k->pid);
+			send_kind(w, SYSCALL_FORGET, parent->pid);
+			send_kind(w, SYSCALL_FORGET, k->pid);
 		}
 		want(w, k, parent->is_seen);
 		if (was_waiting)
@@ -245,7 +245,7 @@ static void on_exec(struct watch *w, struct tracee *k)
 	k->has_ring = kind == IMAGE_GO;
 	k->is_foreign = image_is_foreign(k->pid);
 	if (kind != IMAGE_TRACED)
-		tell_begin(w, k, k->has_ring);
+		send_start(w, k, k->has_ring);
 	want(w, k, kind != IMAGE_TRACED);
 	resume(k, 0);
 }
@@ -287,7 +287,7 @@ static void on_death(struct watch *w, pid_t tid, int status)
 			.tid = tid,
 			.ret = status,
 			.ts_ns = clock_mono_ns() };
-		tell(w, &e, NULL);
+		send_event(w, &e, NULL);
 		if (w->o->seen >= 0)
 			kernel_calls_want(w->o->seen, tid, false);
 	}
@@ -330,7 +330,7 @@ static int attach(struct watch *w)
 	struct tracee *first = *place_of(w, w->o->target);
 	if (first) {
 		first->is_foreign = image_is_foreign(first->pid);
-		tell_begin(w, first, false);
+		send_start(w, first, false);
 		want(w, first, true);
 	}
 	return 0;
@@ -351,12 +351,12 @@ static void watch(int to, const struct watcher_options *o)
 		fs_write_all(to, &error, 1);
 		return;
 	}
-	tell_flush(&w);
+	flush_events(&w);
 	while (w.count && !is_over && !w.is_deaf) {
 		int status;
-		pid_t tid = waitpid(-1, &status, __WALL | (tell_is_due ? WNOHANG : 0));
-		if (tell_is_due)
-			tell_flush(&w);
+		pid_t tid = waitpid(-1, &status, __WALL | (flush_is_due ? WNOHANG : 0));
+		if (flush_is_due)
+			flush_events(&w);
 		if (tid < 0 && errno != EINTR)
 			break;
 		else if (tid > 0 && WIFSTOPPED(status))
@@ -364,7 +364,7 @@ static void watch(int to, const struct watcher_options *o)
 		else if (tid > 0)
 			on_death(&w, tid, status);
 	}
-	tell_flush(&w);
+	flush_events(&w);
 }
 
 /* In the child: detaches from the terminal, and exits with its parent. */

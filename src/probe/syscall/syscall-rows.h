@@ -29,7 +29,7 @@ struct syscall_rows {
 int syscall_rows_init(struct syscall_rows *r, struct probe_host *host);
 void syscall_rows_release(struct syscall_rows *r);
 /* The texts follow the event. */
-void syscall_rows_take(struct syscall_rows *r, const struct syscall_event *e);
+void syscall_rows_add(struct syscall_rows *r, const struct syscall_event *e);
 
 /* Private: a system call while it is converted to a row; its arguments are decoded by the letters of its row. */
 struct call {

@@ -141,7 +141,7 @@ static void add_address(struct call *c, struct store_text bytes)
 	}
 }
 
-static void take_letter(struct call *c, char letter, uint64_t value, unsigned *texts)
+static void parse_letter(struct call *c, char letter, uint64_t value, unsigned *texts)
 {
 	const struct syscall_event *e = c->event;
 	switch (letter) {
@@ -212,7 +212,7 @@ void call_arguments(struct call *c)
 	c->dirfd = c->dirfd2 = AT_FDCWD;
 	c->fd = -1;
 	for (unsigned i = 0; i < 6 && c->row->letters[i]; i++)
-		take_letter(c, c->row->letters[i], c->event->args[i], &texts);
+		parse_letter(c, c->row->letters[i], c->event->args[i], &texts);
 }
 
 void call_result(struct call *c)

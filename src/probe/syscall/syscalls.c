@@ -175,7 +175,7 @@ static void add_links(struct syscall_event *e)
  * known before its first call. An event later than `until_ns` may have earlier calls
  * behind `end` and stays queued.
  */
-static uint64_t take_events(struct syscalls *s, uint64_t end, int64_t until_ns)
+static uint64_t consume_events(struct syscalls *s, uint64_t end, int64_t until_ns)
 {
 	uint64_t taken = 0;
 	size_t at = 0;
@@ -183,11 +183,11 @@ static uint64_t take_events(struct syscalls *s, uint64_t end, int64_t until_ns)
 		const struct syscall_event *e = event_at(s, at);
 		bool has_call = s->kernel.seen >= 0 && kernel_calls_peek(&s->kernel, end, s->call);
 		if (e && (s->kernel.seen < 0 || e->ts_ns <= (has_call ? s->call->end_ns : until_ns))) {
-			syscall_rows_take(&s->rows, e);
+			syscall_rows_add(&s->rows, e);
 			at += e->bytes;
 		} else if (has_call) {
 			add_links(s->call);
-			syscall_rows_take(&s->rows, s->call);
+			syscall_rows_add(&s->rows, s->call);
 			kernel_calls_next(&s->kernel);
 		} else {
 			break;
@@ -199,12 +199,12 @@ static uint64_t take_events(struct syscalls *s, uint64_t end, int64_t until_ns)
 }
 
 /* The same with tracepoints. */
-static uint64_t take_points(struct syscalls *s)
+static uint64_t consume_points(struct syscalls *s)
 {
 	uint64_t taken = 0;
-	size_t at = point_calls_take(&s->points, s->in.data, s->in.len);
+	size_t at = point_calls_consume(&s->points, s->in.data, s->in.len);
 	for (const struct syscall_event *e; (e = deferred_next(&s->points.late)); taken++)
-		syscall_rows_take(&s->rows, e);
+		syscall_rows_add(&s->rows, e);
 	memmove(s->in.data, s->in.data + at, s->in.len - at);
 	s->in.len -= at;
 	return taken;
@@ -226,14 +226,14 @@ static uint64_t read_events(struct syscalls *s, bool is_last)
 			break;
 		s->in.len += (size_t)n;
 		if (s->kernel.seen < 0 && !s->points.is_on)
-			taken += take_events(s, 0, until_ns);
+			taken += consume_events(s, 0, until_ns);
 		if (n < READ_BYTES && !is_last)
 			break;
 	}
 	if (s->kernel.seen >= 0)
-		taken += take_events(s, is_last ? kernel_calls_end(&s->kernel) : end, until_ns);
+		taken += consume_events(s, is_last ? kernel_calls_end(&s->kernel) : end, until_ns);
 	if (s->points.is_on)
-		taken += take_points(s);
+		taken += consume_points(s);
 	return taken;
 }
 

@@ -164,7 +164,7 @@ static void frames_of(const struct version *v)
 		.image = &fake.image,
 		.codes = { &functions } };
 	make(&fake, v);
-	memory_begin(&memory, getpid());
+	memory_start(&memory, getpid());
 	assert_int_equal(python_layout_of(&p->layout, &fake.image, 0, &memory, NULL), 0);
 	assert_int_equal(python_walk(p, getpid(), &memory, &stack), 0);
 	assert_int_equal(stack.count, 3);
@@ -200,7 +200,7 @@ static void refused(const char *why)
 {
 	struct python_layout l;
 	struct sonde_err err = SONDE_ERR_INIT;
-	memory_begin(&memory, getpid());
+	memory_start(&memory, getpid());
 	assert_int_equal(python_layout_of(&l, &fake.image, 0, &memory, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, why));
 }
