@@ -315,21 +315,6 @@ static void write_source(struct json *j, const struct pfw_import *im)
 	json_end(j);
 }
 
-static void write_tables(struct json *j, const struct pfw_import *im)
-{
-	json_key(j, "tables");
-	json_object(j);
-	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
-		uint64_t rows = im->tables.rows[i] + store_sink_table_rows(&im->sink, i);
-
-		if (rows)
-			json_kuint(j, store_schemas[i]->name, rows);
-	}
-	json_kuint(j, "string", store_strings_count(&im->sink.strings));
-	json_end(j);
-	json_kuint(j, "lost_rows", im->result->lost_rows);
-}
-
 /* Only problems: data that is missing for a good reason is not one. */
 static void write_trouble(struct json *j, const struct import_result *r)
 {
@@ -350,15 +335,8 @@ static void write_json(struct buf *out, const struct pfw_import *im)
 {
 	struct json j;
 
-	json_init(&j, out, true);
-	json_object(&j);
-	json_kint(&j, STORE_RUN_KEY, STORE_RUN_VERSION);
-	json_kstr(&j, "version", SONDE_VERSION);
-	json_kstr(&j, "state", "complete");
-	json_kstr(&j, "name", im->name);
-	json_key(&j, "argv");
-	json_array(&j);
-	json_end(&j);
+	const struct store_run_head head = { .version = SONDE_VERSION, .state = "complete", .name = im->name };
+	store_run_json_start(&j, out, &head);
 	write_host(&j, im);
 	write_clock(&j, im);
 	json_key(&j, "exit");
@@ -367,7 +345,7 @@ static void write_json(struct buf *out, const struct pfw_import *im)
 	json_array(&j);
 	json_end(&j);
 	write_source(&j, im);
-	write_tables(&j, im);
+	store_run_json_tables(&j, &im->sink, im->tables.rows, im->result->lost_rows);
 	write_trouble(&j, im->result);
 	json_end(&j);
 	buf_addc(out, '\n');

@@ -2,7 +2,6 @@
 
 #include "base/json.h"
 #include "calls/calls-hash.h"
-#include "store/run-dir.h"
 
 #include <string.h>
 #include <sys/utsname.h>
@@ -155,18 +154,12 @@ void runjson_write(struct buf *out, const struct run_facts *f)
 {
 	struct json j;
 	char cwd[4096];
-	json_init(&j, out, true);
-	json_object(&j);
-	json_kint(&j, STORE_RUN_KEY, STORE_RUN_VERSION);
-	json_kstr(&j, "version", SONDE_VERSION);
-	json_kstr(&j, "calls_hash", CALLS_HASH_TEXT);
-	json_kstr(&j, "state", f->state);
-	json_kstr(&j, "name", f->name);
-	json_key(&j, "argv");
-	json_array(&j);
-	for (size_t i = 0; f->argv && f->argv[i]; i++)
-		json_str(&j, f->argv[i]);
-	json_end(&j);
+	const struct store_run_head head = { .version = SONDE_VERSION,
+		.calls_hash = CALLS_HASH_TEXT,
+		.state = f->state,
+		.name = f->name,
+		.argv = f->argv };
+	store_run_json_start(&j, out, &head);
 	json_kstr(&j, "cwd", f->argv && getcwd(cwd, sizeof(cwd)) ? cwd : NULL); /* the command inherits ours */
 	write_host(&j);
 	write_clock(&j, f);
@@ -193,17 +186,9 @@ void runjson_write(struct buf *out, const struct run_facts *f)
 		json_kint(&j, "recorder_cpu_ns", f->cpu_ns);
 	write_probes(&j, f);
 	if (f->sink) {
-		const struct store_sink *sink = f->sink;
-		json_key(&j, "tables");
-		json_object(&j);
-		for (int i = 0; i < STORE_TABLE_COUNT; i++)
-			if (store_sink_table_rows(sink, i) && i != STORE_TABLE_DEFINE)
-				json_kuint(&j, store_schemas[i]->name, store_sink_table_rows(sink, i));
-		json_kuint(&j, "string", store_strings_count(&sink->strings));
-		json_end(&j);
-		json_kuint(&j, "lost_rows", store_sink_lost(sink));
-		if (sink->err.text[0])
-			json_kstr(&j, "trouble", sink->err.text);
+		store_run_json_tables(&j, f->sink, NULL, store_sink_lost(f->sink));
+		if (f->sink->err.text[0])
+			json_kstr(&j, "trouble", f->sink->err.text);
 	}
 	if (f->ring) {
 		json_kstr(&j, "ring_id", f->ring_id);

@@ -1,6 +1,5 @@
 #include "store/block-builder.h"
 
-#include "store/format.h"
 #include "store/hash.h"
 #include "store/writer.h"
 

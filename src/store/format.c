@@ -4,7 +4,6 @@
 #include "store/format.h"
 
 #include "store/hash.h"
-#include "store/schema.h"
 
 #include <errno.h>
 #include <string.h>

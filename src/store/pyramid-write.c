@@ -118,29 +118,6 @@ static void sum_points(struct pyramid_node *n, const union event *events, unsign
 	}
 }
 
-static void sum_nodes(struct pyramid_node *n, const struct pyramid_node *nodes, unsigned count, bool is_slices)
-{
-	*n = nodes[0];
-	for (unsigned i = 1; i < count; i++) {
-		const struct pyramid_node *c = &nodes[i];
-
-		n->end_ns = c->end_ns > n->end_ns ? c->end_ns : n->end_ns;
-		n->count += c->count;
-		if (!is_slices) {
-			n->min = c->min < n->min ? c->min : n->min;
-			n->max = c->max > n->max ? c->max : n->max;
-			n->sum += c->sum;
-			continue;
-		}
-		n->busy_ns = sum_of(n->busy_ns, c->busy_ns);
-		n->names |= c->names;
-		if (c->longest_ns > n->longest_ns) {
-			n->longest_ns = c->longest_ns;
-			n->name = c->name;
-		}
-	}
-}
-
 static int push(struct pyramid_writer *w, struct lane *l, unsigned level, const struct pyramid_node *node);
 
 /* Write the buffered nodes of a level and add their parent to the level above. */
@@ -149,7 +126,26 @@ static int close_level(struct pyramid_writer *w, struct lane *l, unsigned level)
 	struct level *at = l->level[level];
 	struct pyramid_node parent;
 
-	sum_nodes(&parent, at->nodes, at->count, l->key.kind == PYRAMID_SLICES);
+	bool is_slices = l->key.kind == PYRAMID_SLICES;
+	parent = at->nodes[0];
+	for (unsigned i = 1; i < at->count; i++) {
+		const struct pyramid_node *c = &at->nodes[i];
+
+		parent.end_ns = c->end_ns > parent.end_ns ? c->end_ns : parent.end_ns;
+		parent.count += c->count;
+		if (!is_slices) {
+			parent.min = c->min < parent.min ? c->min : parent.min;
+			parent.max = c->max > parent.max ? c->max : parent.max;
+			parent.sum += c->sum;
+			continue;
+		}
+		parent.busy_ns = sum_of(parent.busy_ns, c->busy_ns);
+		parent.names |= c->names;
+		if (c->longest_ns > parent.longest_ns) {
+			parent.longest_ns = c->longest_ns;
+			parent.name = c->name;
+		}
+	}
 	align(w);
 	parent.offset = w->offset;
 	parent.children = at->count;
