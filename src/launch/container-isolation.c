@@ -1,12 +1,9 @@
 /* A job that runs in a container with the same lifetime. */
 #include "launch/container-isolation.h"
 
-#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/fs.h"
 #include "launch/cgroup.h"
-#include "launch/job-private.h"
 #include "launch/process-tree.h"
 
 #include <errno.h>

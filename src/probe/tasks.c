@@ -261,20 +261,6 @@ int64_t task_ran_until(const struct task *k, int64_t ts_ns)
 	return k->on_ns == STORE_NULL ? STORE_NULL : k->ran_ns + ts_ns - k->on_ns;
 }
 
-static void emit_process(struct probe_host *host, const struct task *k)
-{
-	struct store_process row = store_process_nulls;
-	row.process = k->number;
-	row.pid = k->pid;
-	row.ppid = k->ppid;
-	row.parent = k->parent;
-	row.start_ns = k->start_ns;
-	row.end_ns = k->end_ns;
-	row.exe = k->exe == STORE_NULL ? k->name : k->exe;
-	row.state = store_strings_of(&host->sink->strings, k->end_ns == STORE_NULL ? "running" : "ended");
-	store_sink_add(host->sink, STORE_TABLE_PROCESS, &row);
-}
-
 static void emit(struct tasks *t, const struct task *k)
 {
 	struct probe_host *host = t->private->host;
@@ -295,8 +281,18 @@ static void emit(struct tasks *t, const struct task *k)
 	store_sink_add(host->sink, STORE_TABLE_TASK, &row);
 	if (host->process_ended && k->pid == k->tid && k->end_ns != STORE_NULL && row.process != STORE_NULL)
 		host->process_ended(host->arg, row.process, k->end_ns);
-	if (k->number != STORE_NULL)
-		emit_process(host, k);
+	if (k->number != STORE_NULL) {
+		struct store_process process = store_process_nulls;
+		process.process = k->number;
+		process.pid = k->pid;
+		process.ppid = k->ppid;
+		process.parent = k->parent;
+		process.start_ns = k->start_ns;
+		process.end_ns = k->end_ns;
+		process.exe = k->exe == STORE_NULL ? k->name : k->exe;
+		process.state = store_strings_of(&host->sink->strings, k->end_ns == STORE_NULL ? "running" : "ended");
+		store_sink_add(host->sink, STORE_TABLE_PROCESS, &process);
+	}
 }
 
 static void forget(struct tasks *t, struct task *k)

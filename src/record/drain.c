@@ -14,7 +14,6 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define LINE_INTERVAL_NS 100000000
@@ -47,19 +46,6 @@ struct drain_process *drain_by_number(struct drain *d, uint32_t number)
 	return at ? d->processes[*at - 1] : NULL;
 }
 
-static void drop_board(struct drain *d, const struct drain_process *p)
-{
-	struct stat st;
-	char name[32];
-	snprintf(name, sizeof(name), "%u.board", p->number);
-	if (fstatat(d->ring->fd, name, &st, AT_SYMLINK_NOFOLLOW))
-		return;
-	if (d->board)
-		d->board(d->board_arg, d->ring->fd, name);
-	if (!unlinkat(d->ring->fd, name, 0))
-		__atomic_fetch_sub(&d->ring->control->run_bytes, (uint64_t)st.st_size, __ATOMIC_RELAXED);
-}
-
 static void finish_process(struct drain *d, struct drain_process *p, int64_t end_ns)
 {
 	drain_consume_last(d, p, end_ns);
@@ -77,8 +63,18 @@ static void finish_process(struct drain *d, struct drain_process *p, int64_t end
 		free(s);
 	}
 	p->segment_count = 0;
-	if (d->epollfd >= 0)
-		drop_board(d, p);
+	if (d->epollfd >= 0) {
+		struct stat st;
+		char board[32];
+		snprintf(board, sizeof(board), "%u.board", p->number);
+		if (!fstatat(d->ring->fd, board, &st, AT_SYMLINK_NOFOLLOW)) {
+			if (d->board)
+				d->board(d->board_arg, d->ring->fd, board);
+			if (!unlinkat(d->ring->fd, board, 0))
+				__atomic_fetch_sub(&d->ring->control->run_bytes, (uint64_t)st.st_size,
+						__ATOMIC_RELAXED);
+		}
+	}
 	if (p->pidfd >= 0)
 		close(p->pidfd);
 	p->pidfd = -1;

@@ -3,7 +3,6 @@
 #include "record/emit.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void key_text(struct drain *d, int64_t id, char name[128])
 {

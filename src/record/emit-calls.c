@@ -4,7 +4,6 @@
 #include "calls/calls-hash.h"
 #include "record/emit.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 

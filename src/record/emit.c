@@ -3,7 +3,6 @@
 
 #include "base/vec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define NAMES_MAX (1u << 20)

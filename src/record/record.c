@@ -3,14 +3,12 @@
 
 #include "base/cleanup.h"
 #include "record/recorder.h"
-#include "record/ringdir.h"
 #include "tracer/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>

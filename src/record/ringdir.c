@@ -1,6 +1,5 @@
 #include "record/ringdir.h"
 
-#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
@@ -13,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/vec.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define SLOTS 1024
@@ -37,7 +36,6 @@ struct request {
 	struct request *next; /* in the same slot */
 	uint64_t sector;
 	uint32_t dev;
-	bool is_flush;
 	int64_t insert_ns;
 	struct store_block row;
 };

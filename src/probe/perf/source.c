@@ -1,7 +1,6 @@
 /* Merges the records of all rings in time order; see source.h. They are processed in records.c. */
 #include "probe/perf/source.h"
 
-#include "base/clock.h"
 #include "probe/perf/cursor.h"
 #include "probe/perf/perf-private.h"
 #include "probe/perf/perf-ring.h"
@@ -9,7 +8,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define LATE_NS 2000000 /* older records have reached their ring */

@@ -4,7 +4,6 @@
 #include "base/elf-symbols.h"
 #include "base/fs.h"
 #include "base/vec.h"
-#include "probe/perf/addrspace.h"
 
 #include <elf.h>
 #include <fcntl.h>

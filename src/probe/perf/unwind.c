@@ -1,9 +1,6 @@
 /* unwind-table: the frame rules of one module, read from its file at first use. Private to unwind. */
 #include "probe/perf/unwind.h"
 
-#include "probe/perf/addrspace.h"
-#include "probe/perf/cfi.h"
-
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,7 @@
 #include "probe/python/layout.h"
 
-#include "probe/perf/addrspace.h"
-
 #include <elf.h>
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>

@@ -2,13 +2,10 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/fs.h"
 #include "base/vec.h"
 #include "probe/tasks.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,14 +5,10 @@
 #include "probe/syscall/syscall-table.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/bpf.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 

@@ -8,9 +8,6 @@
 
 #include <fcntl.h>
 #include <linux/btf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #define FILE_MAX ((size_t)64 << 20)

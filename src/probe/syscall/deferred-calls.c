@@ -3,7 +3,6 @@
 #include "probe/syscall/syscall-table.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/close_range.h>
 #include <sched.h>
 #include <stdio.h>

@@ -3,11 +3,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/fs.h"
 #include "base/vec.h"
 #include "probe/perf/cursor.h"
 #include "probe/perf/perf-private.h"
-#include "probe/perf/perf-ring.h"
 #include "probe/syscall/syscall-table.h"
 
 #include <dirent.h>

@@ -131,13 +131,6 @@ void flush_events(struct watch *w)
 	flush_is_due = 0;
 }
 
-/* Events are buffered for a short time: the alarm interrupts the wait for the next one. */
-static void set_alarm(void)
-{
-	struct itimerval t = { .it_value = { .tv_usec = BUFFERED_US } };
-	setitimer(ITIMER_REAL, &t, NULL);
-}
-
 void send_event(struct watch *w, struct syscall_event *e, const struct call_texts *t)
 {
 	static const char zeros[8];
@@ -147,8 +140,11 @@ void send_event(struct watch *w, struct syscall_event *e, const struct call_text
 		e->text_bytes[i] = (uint16_t)t->bytes[i];
 		bytes += t->bytes[i];
 	}
-	if (!w->out.len)
-		set_alarm();
+	if (!w->out.len) {
+		/* Events are buffered for a short time: the alarm interrupts the wait for the next one. */
+		struct itimerval interval = { .it_value = { .tv_usec = BUFFERED_US } };
+		setitimer(ITIMER_REAL, &interval, NULL);
+	}
 	e->bytes = (uint32_t)((bytes + 7) & ~(size_t)7);
 	buf_add(&w->out, e, sizeof(*e));
 	for (int i = 0; t && i < SYSCALL_TEXTS; i++)

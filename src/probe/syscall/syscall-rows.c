@@ -2,7 +2,6 @@
 #include "probe/syscall/syscall-rows.h"
 
 #include "probe/syscall/fd-table.h"
-#include "probe/syscall/syscall-table.h"
 
 #include <errno.h>
 #include <fcntl.h>
