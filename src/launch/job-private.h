@@ -45,6 +45,10 @@ struct isolation_ops {
 	int (*release)(struct job *j, struct sonde_err *err); /* once, when no process is left; frees j->place */
 };
 
+static inline bool job_has_limits(const struct job_limits *l)
+{
+	return l->cpus > 0 || l->cpu_weight || l->memory_bytes || l->pids;
+}
 /* Handles all pending messages of the supervisor. */
 void job_read_messages(struct job *j);
 /* Waits for a message or for the exit of `pidfd` (-1: none); false on timeout. */

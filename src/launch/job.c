@@ -71,15 +71,10 @@ static const struct isolation_ops *ops_of(const struct job_isolation *place)
 	return place ? all[place->kind] : &isolation_process;
 }
 
-static bool has_limits(const struct job_limits *l)
-{
-	return l->cpus > 0 || l->cpu_weight || l->memory_bytes || l->pids;
-}
-
 int job_isolation_check(const struct job_isolation *place, struct sonde_err *err)
 {
 	const struct isolation_ops *ops = ops_of(place);
-	if (place && place->kind == JOB_PROCESS && has_limits(&place->limits)) {
+	if (place && place->kind == JOB_PROCESS && job_has_limits(&place->limits)) {
 		int rc = err_set(err, ENOTSUP, "a plain process has no limits");
 		err_hint(err, "limits need a control group, a sandbox or a container");
 		return rc;

@@ -16,11 +16,6 @@ struct sandboxed {
 	char cwd[PATH_MAX];
 };
 
-static bool has_limits(const struct job_limits *l)
-{
-	return l->cpus > 0 || l->cpu_weight || l->memory_bytes || l->pids;
-}
-
 static int cannot(int errnum, struct sonde_err *err)
 {
 	int rc = err_sys(err, errnum, "cannot make namespaces for a sandbox");
@@ -57,7 +52,7 @@ static int check(const struct job_isolation *place, struct sonde_err *err)
 	if (!rc)
 		rc = try_namespaces(s, err);
 	sandbox_free(s);
-	if (!rc && has_limits(&place->limits))
+	if (!rc && job_has_limits(&place->limits))
 		rc = cgroup_map_find(&map, &place->limits, err);
 	return rc;
 }
@@ -67,7 +62,7 @@ static int prepare_group(struct sandboxed *p, const struct job_limits *limits, s
 {
 	int rc = cgroup_leaf_make(&p->leaf, limits, err);
 	if (rc)
-		return has_limits(limits) ? rc : 0;
+		return job_has_limits(limits) ? rc : 0;
 	p->has_leaf = true;
 	plan->cgroup_fd = p->leaf.v2_fd;
 	plan->join_fds = p->leaf.join_fds;

@@ -69,9 +69,7 @@ enum emit_result emit_span(struct drain *d, struct drain_process *p, struct drai
 	int64_t end_ns = emit_ns(d, r->ticks + r->dur_ticks);
 	struct store_span row = { .ts_ns = n.ts_ns,
 		.dur_ns = end_ns - n.ts_ns,
-		.process = p->number,
-		.pid = c->pid,
-		.tid = c->tid,
+		EMIT_OF(p, c),
 		.name = n.name,
 		.category = n.category,
 		.depth = r->depth,
@@ -89,9 +87,7 @@ enum emit_result emit_func(struct drain *d, struct drain_process *p, struct drai
 	int64_t ts_ns = emit_ns(d, r->ticks), end_ns = emit_ns(d, r->ticks + r->dur_ticks);
 	struct store_span row = { .ts_ns = ts_ns,
 		.dur_ns = end_ns - ts_ns,
-		.process = p->number,
-		.pid = c->pid,
-		.tid = c->tid,
+		EMIT_OF(p, c),
 		.name = symbols_name(&p->symbols, &d->sink->strings, r->name),
 		.category = store_strings_of(&d->sink->strings, "function"),
 		.depth = r->depth,
@@ -106,9 +102,7 @@ void emit_open_span(struct drain *d, struct drain_process *p, const struct drain
 		const struct sonde_open_span *span, uint32_t depth, int64_t end_ns)
 {
 	struct store_span row = { .ts_ns = emit_ns(d, span->ticks),
-		.process = p->number,
-		.pid = c->pid,
-		.tid = c->tid,
+		EMIT_OF(p, c),
 		.category = STORE_NULL,
 		.depth = depth,
 		.id = STORE_NULL,
@@ -132,9 +126,7 @@ enum emit_result emit_instant(struct drain *d, struct drain_process *p, struct d
 	if (!note_of(d, p, is_last_chance, &n))
 		return EMIT_WAIT;
 	struct store_mark row = { .ts_ns = n.ts_ns,
-		.process = p->number,
-		.pid = c->pid,
-		.tid = c->tid,
+		EMIT_OF(p, c),
 		.name = n.name,
 		.category = n.category,
 		.args = n.has_args ? &n.args : NULL };
@@ -149,9 +141,7 @@ enum emit_result emit_counter(struct drain *d, struct drain_process *p, struct d
 	if (!note_of(d, p, is_last_chance, &n))
 		return EMIT_WAIT;
 	struct store_counter row = { .ts_ns = n.ts_ns,
-		.process = p->number,
-		.pid = c->pid,
-		.tid = c->tid,
+		EMIT_OF(p, c),
 		.name = n.name,
 		.value = ring_record_note(&d->ring_record)->value };
 	emit_count(d, p, c, n.ts_ns, n.ts_ns);
@@ -165,9 +155,7 @@ enum emit_result emit_step(struct drain *d, struct drain_process *p, struct drai
 	if (!note_of(d, p, is_last_chance, &n))
 		return EMIT_WAIT;
 	struct store_step row = { .ts_ns = n.ts_ns,
-		.process = p->number,
-		.pid = c->pid,
-		.tid = c->tid,
+		EMIT_OF(p, c),
 		.name = n.name,
 		.index = ring_record_note(&d->ring_record)->index,
 		.value = ring_record_note(&d->ring_record)->value };

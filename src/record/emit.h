@@ -34,6 +34,8 @@ emit_fn emit_span, emit_func, emit_instant, emit_counter, emit_step, emit_meta; 
 emit_fn emit_gpu;
 
 #define EMIT_NS_MAX (INT64_MAX / 4) /* 73 years: times in a ring may be invalid, and are added and subtracted */
+/* The columns of a row that say whose it is. */
+#define EMIT_OF(p, c) .process = (p)->number, .pid = (c)->pid, .tid = (c)->tid
 /* Find or create the entry of a thread of the process; NULL if out of memory. */
 struct drain_thread *emit_thread(struct drain_process *p, int32_t pid, int32_t tid, int64_t now_ns);
 int64_t emit_ns(struct drain *d, uint64_t ticks);

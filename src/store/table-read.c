@@ -79,12 +79,17 @@ static struct store_table *table_new(const char *name)
 	return t;
 }
 
-static int table_start(struct store_table *t, struct sonde_err *err)
+/* Reads what is needed before any block. On failure the table is freed. */
+static int table_start(struct store_table *t, struct store_table **out, struct sonde_err *err)
 {
 	int rc = read_head(t, err);
 
 	if (rc == 0 && store_table_find_blocks(t) < 0)
 		rc = err_sys(err, ENOMEM, "cannot read the table '%s'", t->name);
+	if (rc < 0)
+		store_table_free(t);
+	else
+		*out = t;
 	return rc;
 }
 
@@ -123,33 +128,23 @@ int store_table_open(struct store_table **out, int dirfd, const char *name, stru
 	if (!t)
 		return err_sys(err, ENOMEM, "cannot open the table '%s'", name);
 	rc = map_file(t, dirfd, err);
-	if (rc == 0)
-		rc = table_start(t, err);
 	if (rc < 0) {
 		store_table_free(t);
 		return rc;
 	}
-	*out = t;
-	return 0;
+	return table_start(t, out, err);
 }
 
 int store_table_open_memory(struct store_table **out, const void *bytes, size_t n, const char *name,
 		struct sonde_err *err)
 {
 	struct store_table *t = table_new(name);
-	int rc;
 
 	if (!t)
 		return err_sys(err, ENOMEM, "cannot open the table '%s'", name);
 	t->bytes = bytes;
 	t->size = n;
-	rc = table_start(t, err);
-	if (rc < 0) {
-		store_table_free(t);
-		return rc;
-	}
-	*out = t;
-	return 0;
+	return table_start(t, out, err);
 }
 
 void store_table_free(struct store_table *t)

@@ -123,6 +123,14 @@ static enum module_kind kind_of(const char *name)
 												     : MODULE_MEMORY;
 }
 
+/* Where the module with this key is stored; releases the key. NULL: out of memory. */
+static uint64_t *slot_of(struct modules *m, struct buf *key)
+{
+	uint64_t *at = buf_error(key) ? NULL : map_put(&m->by_name, key->data, key->len, NULL);
+	buf_release(key);
+	return at;
+}
+
 struct module *modules_get(struct modules *m, int32_t pid, const char *name, const uint8_t *build_id,
 		unsigned build_id_bytes)
 {
@@ -134,14 +142,11 @@ struct module *modules_get(struct modules *m, int32_t pid, const char *name, con
 		buf_adds(&key, name);
 	buf_addc(&key, '\0');
 	buf_add(&key, build_id, build_id_bytes);
-	uint64_t *at = buf_error(&key) ? NULL : map_put(&m->by_name, key.data, key.len, NULL);
-	buf_release(&key);
-	if (!at)
-		return NULL;
-	if (!*at)
+	uint64_t *at = slot_of(m, &key);
+	if (at && !*at)
 		*at = (uint64_t)(uintptr_t)add_module(m, kind, pid, kind == MODULE_MEMORY ? "[memory]" : name, build_id,
 				build_id_bytes);
-	return (struct module *)(uintptr_t)*at;
+	return at ? (struct module *)(uintptr_t)*at : NULL;
 }
 
 struct module *modules_kernel(struct modules *m)
@@ -157,13 +162,10 @@ struct module *modules_python(struct modules *m, const char *source)
 	buf_adds(&key, "python");
 	buf_addc(&key, '\0');
 	buf_adds(&key, source);
-	uint64_t *at = buf_error(&key) ? NULL : map_put(&m->by_name, key.data, key.len, NULL);
-	buf_release(&key);
-	if (!at)
-		return NULL;
-	if (!*at)
+	uint64_t *at = slot_of(m, &key);
+	if (at && !*at)
 		*at = (uint64_t)(uintptr_t)add_module(m, MODULE_PYTHON, 0, source, NULL, 0);
-	return (struct module *)(uintptr_t)*at;
+	return at ? (struct module *)(uintptr_t)*at : NULL;
 }
 
 /* Spaces. */
