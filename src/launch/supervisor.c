@@ -212,6 +212,22 @@ static void go_after_us(struct supervisor *k)
 		k->deadline_ns = until_ns;
 }
 
+/* Reads a request, or end of file if sonde has died. */
+static void listen_to(struct supervisor *k)
+{
+	struct order order;
+	ssize_t n = recv(k->sock, &order, sizeof(order), MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	k->is_alone = n <= 0; /* also ECONNRESET: it died with messages unread */
+	if (n == sizeof(order) && order.kind == ORDER_DEADLINE)
+		k->deadline_ns = order.deadline_ns;
+	else if (n > 0)
+		k->is_killing = true;
+	else if (k->plan->is_bound)
+		go_after_us(k);
+}
+
 /* Poll timeout in milliseconds; -1: none. */
 static int patience_ms(const struct supervisor *k)
 {
@@ -245,20 +261,8 @@ static void keep(struct supervisor *k)
 		poll(fds, 2, patience_ms(k));
 		while (read(k->signals, &info, sizeof(info)) > 0)
 			;
-		if (fds[1].revents) {
-			/* Reads a request, or end of file if sonde has died. */
-			struct order order;
-			ssize_t n = recv(k->sock, &order, sizeof(order), MSG_DONTWAIT);
-			if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
-				k->is_alone = n <= 0; /* also ECONNRESET: it died with messages unread */
-				if (n == sizeof(order) && order.kind == ORDER_DEADLINE)
-					k->deadline_ns = order.deadline_ns;
-				else if (n > 0)
-					k->is_killing = true;
-				else if (k->plan->is_bound)
-					go_after_us(k);
-			}
-		}
+		if (fds[1].revents)
+			listen_to(k);
 	}
 }
 

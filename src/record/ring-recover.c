@@ -30,6 +30,20 @@ struct recovery {
 	struct recover_result *result;
 };
 
+/* The same texts in the same order get the same ids; a lost text keeps its number. */
+static void copy_strings(struct recovery *r)
+{
+	for (size_t id = 1; id < r->names.count; id++) {
+		const struct store_text *t = store_names_get(&r->names, (int64_t)id);
+		char lost[32];
+		if (t)
+			store_strings_id(&r->sink.strings, t->data, t->bytes);
+		else
+			store_strings_id(&r->sink.strings, lost,
+					(size_t)snprintf(lost, sizeof(lost), "(lost %zu)", id));
+	}
+}
+
 static void mention(struct recovery *r, int64_t process, int64_t pid)
 {
 	bool is_new = false;
@@ -215,18 +229,8 @@ int record_recover(const char *bundle, const struct recover_ring *ring, bool is_
 	if (!rc)
 		rc = create_new_tables(&r, err);
 	if (!rc) {
-		if (!store_names_open(&r.names, r.old.tablesfd, NULL)) {
-			/* The same texts in the same order get the same ids; a lost text keeps its number. */
-			for (size_t id = 1; id < r.names.count; id++) {
-				const struct store_text *t = store_names_get(&r.names, (int64_t)id);
-				char lost[32];
-				if (t)
-					store_strings_id(&r.sink.strings, t->data, t->bytes);
-				else
-					store_strings_id(&r.sink.strings, lost,
-							(size_t)snprintf(lost, sizeof(lost), "(lost %zu)", id));
-			}
-		}
+		if (!store_names_open(&r.names, r.old.tablesfd, NULL))
+			copy_strings(&r);
 		for (int i = 0; i < STORE_TABLE_COUNT; i++)
 			if (i != STORE_TABLE_STRING)
 				copy_table(&r, i);

@@ -245,6 +245,17 @@ static int visit_merging(const struct pyramid *p, const struct pyramid_lane *lan
 	return rc ? rc : show_merged(&m, v);
 }
 
+static int visit_leaf(const struct pyramid *p, const struct pyramid_lane *lane, const struct pyramid_node *node,
+		uint64_t before, const struct pyramid_visit *v)
+{
+	struct pyramid_bytes c;
+
+	if (node->children > PYRAMID_FAN || node->offset >= before)
+		return -EBADMSG;
+	c = (struct pyramid_bytes){ .at = p->bytes + node->offset, .end = p->bytes + before };
+	return (lane->key.kind == PYRAMID_SLICES ? visit_slices : visit_points)(&c, node, v);
+}
+
 /*
  * `before` is the offset of the parent's block. Children must lie before it, so a visit of untrusted input
  * terminates.
@@ -265,14 +276,8 @@ static int visit(const struct pyramid *p, const struct pyramid_lane *lane, const
 			return rc;
 		rc = 0;
 	}
-	if (level == 0) {
-		struct pyramid_bytes c;
-
-		if (node->children > PYRAMID_FAN || node->offset >= before)
-			return -EBADMSG;
-		c = (struct pyramid_bytes){ .at = p->bytes + node->offset, .end = p->bytes + before };
-		return (lane->key.kind == PYRAMID_SLICES ? visit_slices : visit_points)(&c, node, v);
-	}
+	if (level == 0)
+		return visit_leaf(p, lane, node, before, v);
 	children = pyramid_children(p, node, before);
 	if (!children)
 		return -EBADMSG;

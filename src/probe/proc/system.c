@@ -230,6 +230,24 @@ static void follow_children(struct tasks *tasks, struct buf *room, int64_t now_n
 	}
 }
 
+/* Reads the rows of a file from its text; false if the process has exited. */
+static bool read_rows(const struct processes *p, struct process *one, struct counters *c, size_t file, const char *text)
+{
+	struct proc_stat stat;
+	bool is_stat = series_files[FIRST_FILE + file].format == SERIES_STAT;
+	const struct series_row *s = p->rows[file].first;
+	if (is_stat && (!proc_stat_parse(&stat, text) || proc_has_exited(&stat)))
+		return false;
+	for (size_t i = 0; i < p->rows[file].count; i++, s++) {
+		double value = is_stat ? (double)stat.fields[s->column] * series_scale(s) : series_value(s, text);
+		if (!isnan(value))
+			counter_set(c, counter_of(p, one, s), value);
+	}
+	if (is_stat)
+		one->thread_count = stat.fields[PROC_THREADS];
+	return true;
+}
+
 static bool read_one(const struct processes *p, struct process *one, struct counters *c, struct buf *room)
 {
 	uint64_t sum_ns;
@@ -239,20 +257,8 @@ static bool read_one(const struct processes *p, struct process *one, struct coun
 			if (delays_read(&one->delays, one->pid, c->now_ns, &sum_ns))
 				counter_set(c, counter_of(p, one, p->rows[i].first), (double)sum_ns);
 		} else if (one->fds[i] >= 0 && series_text(one->fds[i], room)) {
-			/* A zombie has exited, though its files can still be read. */
-			struct proc_stat stat;
-			bool is_stat = series_files[FIRST_FILE + i].format == SERIES_STAT;
-			const struct series_row *s = p->rows[i].first;
-			if (is_stat && (!proc_stat_parse(&stat, room->data) || proc_has_exited(&stat)))
+			if (!read_rows(p, one, c, i, room->data))
 				return false;
-			for (size_t k = 0; k < p->rows[i].count; k++, s++) {
-				double value = is_stat ? (double)stat.fields[s->column] * series_scale(s)
-						       : series_value(s, room->data);
-				if (!isnan(value))
-					counter_set(c, counter_of(p, one, s), value);
-			}
-			if (is_stat)
-				one->thread_count = stat.fields[PROC_THREADS];
 		} else if (i == SERIES_FILE_PROCESS_STAT - FIRST_FILE) {
 			return false;
 		}
