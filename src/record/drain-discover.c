@@ -89,9 +89,10 @@ static struct ring_calls *load(const struct ring_dir *ring, uint64_t hash)
 			store_hash(text, (size_t)st.st_size, 0) != hash)
 		return NULL;
 	/* One row per line. */
+	char *rest = text;
 	uint32_t count = 0;
 	struct call_info *rows = calloc(CALLS_ROWS_MAX, sizeof(*rows));
-	for (char *line; rows && (line = strsep(&text, "\n")) && *line && count < CALLS_ROWS_MAX; count++)
+	for (char *line; rows && (line = strsep(&rest, "\n")) && *line && count < CALLS_ROWS_MAX; count++)
 		if (!parse_row(line, &rows[count])) {
 			free(rows);
 			return NULL;
