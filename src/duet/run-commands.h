@@ -24,7 +24,7 @@ struct duet_exec {
 	const struct job_isolation *place; /* NULL: a plain process */
 	bool is_pinned;                    /* sides that run at once have these CPUs, swapped as planned */
 	cpu_set_t cpus[DUET_SIDES];
-	bool has_priority;  /* the programs run at a higher scheduling priority (launch/priority.h) */
+	bool has_priority;  /* the programs run at a higher scheduling priority (launch/scheduling.h) */
 	int64_t timeout_ns; /* of one execution; 0: none */
 	int interrupt_fd;   /* readable: the user requests to stop; -1: none */
 	bool is_lenient;    /* a command that fails counts too */

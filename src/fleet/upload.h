@@ -23,7 +23,7 @@ struct fleet_files {
 /* Packs dir and uploads it, without version control directories. -EFBIG: more than 512 MiB. */
 int fleet_push(struct fleet_client *client, const char *dir, struct fleet_files *files, struct sonde_err *err);
 
-#define FLEET_WORK "sonde-job" /* working directories of jobs with uploaded files (base/tempdir.h) */
+#define FLEET_WORK "sonde-job" /* working directories of jobs with uploaded files (base/fs.h) */
 
 /*
  * Creates such a directory and unpacks the files into it. `tick` is called for each chunk. -ENOENT: the server has

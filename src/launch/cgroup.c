@@ -237,16 +237,6 @@ int cgroup_leaf_kill(const struct cgroup_leaf *leaf)
 	return leaf->dir[CGROUP_CORE] ? write_value(leaf->dir[CGROUP_CORE], "cgroup.kill", "1") : -ENOTSUP;
 }
 
-const char *cgroup_leaf_dir(const struct cgroup_leaf *leaf)
-{
-	static const enum cgroup_controller order[] = { CGROUP_CORE, CGROUP_CPU, CGROUP_CPUACCT, CGROUP_MEMORY,
-		CGROUP_PIDS };
-	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
-		if (leaf->dir[order[i]])
-			return leaf->dir[order[i]];
-	return NULL;
-}
-
 /* Children are removed before their parent. */
 static int remove_groups(int at, const char *name, int depth)
 {

@@ -67,7 +67,7 @@ struct job_spec {
 	const int *inherit;     /* descriptors that it inherits under the same numbers */
 	size_t inherit_count;
 	const cpu_set_t *cpus;             /* CPU affinity; NULL: unchanged */
-	bool has_priority;                 /* raised scheduling priority, as far as permitted (priority.h) */
+	bool has_priority;                 /* raised scheduling priority, as far as permitted (scheduling.h) */
 	const struct job_isolation *place; /* NULL: JOB_PROCESS without limits */
 	/* For launch.h: in our process group, with all our descriptors; outlives us unless it is bound. */
 	bool is_foreground, is_bound;

@@ -48,7 +48,7 @@ void store_run_release(struct store_run *run);
  * the caller may not replace.
  */
 int store_run_is_replaceable(const char *dir, struct sonde_err *err);
-/* Like store_run_create, replacing the run in dir: its parts are removed, other files are kept (see run-parts.h). */
+/* Like store_run_create, replacing the run in dir: its parts are removed, other files are kept (see below). */
 int store_run_replace(struct store_run *run, const char *dir, struct sonde_err *err);
 /* Remove a run that was just created, and its directory if it was created for it and is empty; then release it. */
 void store_run_discard(struct store_run *run);

@@ -29,7 +29,7 @@ struct module {
 	uint8_t build_id[BUILD_ID_BYTES_MAX];
 	unsigned build_id_bytes;
 	struct unwind_table *table;  /* unwind.h; NULL: not read yet */
-	struct python_image *python; /* python/python-image.h: the interpreter in it; NULL: none, or not checked yet */
+	struct python_image *python; /* python/layout.h: the interpreter in it; NULL: none, or not checked yet */
 	bool was_asked_for_python;
 };
 

@@ -294,7 +294,7 @@ static void (*const namers[])(struct store_sink *, const struct stacks_address *
 	[MODULE_VDSO] = name_vdso,
 	[MODULE_KERNEL] = name_kernel,
 	[MODULE_MEMORY] = name_memory,
-	[MODULE_PYTHON] = name_nothing, /* named by python/code.c */
+	[MODULE_PYTHON] = name_nothing, /* named by python/walk.c */
 };
 
 /* Writes rows of the table symbol for these addresses: of one module, ascending. Unknown ones get no row. */

@@ -52,7 +52,7 @@ void python_functions_release(struct python_functions *f);
 
 struct python_frame {
 	const struct module *module;
-	uint64_t address; /* code.h */
+	uint64_t address; /* see above */
 	bool is_entry;    /* a new call of the interpreter's eval function started this frame */
 };
 

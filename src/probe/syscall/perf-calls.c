@@ -1,4 +1,4 @@
-/* Merges the tracepoint records in time order; see perf-calls.h. They are opened in perf-calls-open.c. */
+/* Opens the tracepoints for all threads of a process on every CPU, and merges their records in time order. */
 #include "probe/syscall/perf-calls.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* Starts and stops the ptrace process; see ptrace-process.h. Its main loop is in ptrace-loop.c. */
+/* The ptrace process: its main loop, start and end; see ptrace-process.h. */
 #include "probe/syscall/ptrace-process.h"
 
 #include "base/buf.h"
