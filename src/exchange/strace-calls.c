@@ -35,10 +35,10 @@ static void make_shapes(void)
 {
 	for (size_t i = 0; i < ROWS; i++) {
 		const char *letters = rows[i].letters;
-		bool is_accept = !strncmp(rows[i].name, "accept", 6); /* its listener is a plain argument there */
+		signed char listener = place_of(letters, 'l');
 
 		shapes[i] = (struct strace_shape){ .name = rows[i].name,
-			.fd = is_accept ? (signed char)0 : place_of(letters, 'f'),
+			.fd = listener >= 0 ? listener : place_of(letters, 'f'),
 			.dir = place_of(letters, 'd'),
 			.path = place_of(letters, 'p'),
 			.dir2 = place_of(letters, 'D'),

@@ -129,7 +129,7 @@ static bool is_named(const struct strace_text *name, const char *word)
 static void follow(struct strace_reader *r, int64_t pid, const struct strace_shape *shape, const struct strace_call *c,
 		int64_t path)
 {
-	bool is_fcntl_dup = shape && !strcmp(shape->name, "fcntl") && has_word(&c->all, "F_DUPFD");
+	bool is_fcntl_dup = shape && shape->effect == SYSCALL_CONTROLS && has_word(&c->all, "F_DUPFD");
 
 	if (!shape || c->ret < 0)
 		return;

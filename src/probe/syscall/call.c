@@ -117,6 +117,7 @@ static void take_letter(struct call *c, char letter, uint64_t value, unsigned *t
 		call_add_arg(c, STORE_NULL);
 		break;
 	case 'a':
+	case 'l':
 		call_add_arg(c, (int)value);
 		break;
 	case 'A':

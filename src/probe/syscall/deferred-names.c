@@ -21,10 +21,6 @@ enum taking { TAKES_NOTHING, TAKES_FIRST, TAKES_SECOND, TAKES_RANGE, TAKES_ALL, 
 /* The link of a renamed file has its new name, not the one it was opened by. */
 static enum taking taking_of(int64_t number)
 {
-	/* These have no row: they replace or share all descriptors. */
-	if (number == SYS_execve || number == SYS_execveat || number == SYS_unshare || number == SYS_io_uring_setup ||
-			number == SYS_io_uring_enter)
-		return TAKES_ALL;
 	switch (number >= 0 && number < SYSCALLS_MAX ? syscall_rows[number].effect : SYSCALL_NOTHING) {
 	case SYSCALL_CLOSES:
 		return TAKES_FIRST;
@@ -34,6 +30,9 @@ static enum taking taking_of(int64_t number)
 		return TAKES_RANGE;
 	case SYSCALL_RENAMES:
 		return TAKES_NAMES;
+	case SYSCALL_REPLACES:
+	case SYSCALL_QUEUES:
+		return TAKES_ALL;
 	default:
 		return TAKES_NOTHING;
 	}
@@ -46,7 +45,8 @@ bool deferred_names_take(int64_t number)
 
 bool deferred_makes_opaque(const struct deferred_point *p)
 {
-	return p->number == SYS_io_uring_setup || p->number == SYS_io_uring_enter ||
+	bool is_known = p->number >= 0 && p->number < SYSCALLS_MAX;
+	return (is_known && syscall_rows[p->number].effect == SYSCALL_QUEUES) ||
 			(p->number == SYS_unshare && p->args[0] & CLONE_FILES) ||
 			(p->number == SYS_close_range && p->args[2] & CLOSE_RANGE_UNSHARE);
 }

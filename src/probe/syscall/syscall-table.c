@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 
 #define SYSCALL(kernel_name, name, letters, effect) [SYS_##kernel_name] = { #name, letters, SYSCALL_##effect, 0 },
+/* Not recorded, but its effect is known. */
+#define SYSNAME(kernel_name, name, letters, effect) [SYS_##kernel_name] = { NULL, NULL, SYSCALL_##effect, 0 },
 
 const struct syscall_row syscall_rows[SYSCALLS_MAX] = {
 #ifdef __x86_64__
