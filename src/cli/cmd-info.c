@@ -12,8 +12,8 @@
 #include "cli/events.h"
 #include "cli/open-run.h"
 #include "cli/stdout-buffer.h"
+#include "model/dimensions.h"
 #include "model/totals.h"
-#include "model/tree.h"
 #include "result/result.h"
 
 #include <errno.h>

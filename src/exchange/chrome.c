@@ -19,7 +19,7 @@
 #include "exchange/exchange.h"
 #include "exchange/nest.h"
 #include "model/dimensions.h"
-#include "model/timeline.h"
+#include "model/rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 #include "exchange/perfetto-tracks.h"
 #include "exchange/proto.h"
 #include "model/dimensions.h"
-#include "model/timeline.h"
+#include "model/rows.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "calls/calls-find.h"
 #include "exchange/strace-calls.h"
 #include "exchange/strace-private.h"
-#include "model/path-join.h"
+#include "model/run-model.h"
 #include "pfw/json-values.h"
 #include "pfw/pfw-category.h"
 

@@ -1,7 +1,6 @@
 #include "model/lanes.h"
 
 #include "base/cleanup.h"
-#include "model/lanes-fill.h"
 #include "model/model-private.h"
 #include "store/run-parts.h"
 

@@ -2,10 +2,8 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "model/demangle.h"
 #include "model/dimensions.h"
 #include "model/elfnames.h"
-#include "model/namecache.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/vec.h"
-#include "model/timeline.h"
+#include "model/rows.h"
 #include "pfw/name-hash.h"
 
 #include <errno.h>

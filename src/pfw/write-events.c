@@ -1,6 +1,6 @@
 /* Writes the events of a run as lines of a trace, one function per table; see pfw-write.h. */
 #include "calls/calls-find.h"
-#include "model/timeline.h"
+#include "model/rows.h"
 #include "pfw/pfw-category.h"
 #include "pfw/pfw-write.h"
 

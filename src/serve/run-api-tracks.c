@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "model/dimensions.h"
-#include "model/tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
