@@ -1,7 +1,6 @@
 #include "logname.h"
 
 #include "pfw/line-write.h"
-#include "pfw/name-hash.h"
 #include "tracer/raw-syscall.h"
 
 #include <errno.h>

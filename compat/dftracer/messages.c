@@ -1,6 +1,6 @@
 #include "messages.h"
 
-#include "pfw/aggregation-rules.h"
+#include "pfw/pfwlog.h"
 #include "pfw/line-write.h"
 #include "tracer/raw-syscall.h"
 

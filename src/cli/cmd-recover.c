@@ -1,7 +1,7 @@
 /* sonde recover: finish a run after its recorder was killed, or the DFTracer logs of killed programs. */
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "pfw/log-recover.h"
+#include "pfw/pfwlog.h"
 #include "record/record.h"
 #include "result/term.h"
 #include "store/run-dir.h"

@@ -1,7 +1,7 @@
 #include "exchange/folded-read.h"
 
 #include "exchange/import-reader.h"
-#include "pfw/json-values.h"
+#include "pfw/line-parse.h"
 
 #include <ctype.h>
 #include <string.h>

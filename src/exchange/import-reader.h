@@ -10,8 +10,8 @@
 
 #include "exchange/exchange.h"
 #include "exchange/import-reader-stacks.h"
-#include "pfw/import-cache.h"
 #include "pfw/import-run.h"
+#include "pfw/name-tables.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
  * the module of its caller. Source lines (-F srcline) are skipped: a run does not store them.
  */
 #include "exchange/import-reader.h"
-#include "pfw/json-values.h"
+#include "pfw/line-parse.h"
 
 #include <ctype.h>
 #include <errno.h>

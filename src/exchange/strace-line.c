@@ -1,6 +1,6 @@
 #include "exchange/strace-line.h"
 
-#include "pfw/json-values.h"
+#include "pfw/line-parse.h"
 #include "store/schema.h"
 
 #include <ctype.h>

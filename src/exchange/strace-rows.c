@@ -5,8 +5,8 @@
 #include "exchange/strace-calls.h"
 #include "exchange/strace-private.h"
 #include "model/run-model.h"
-#include "pfw/json-values.h"
-#include "pfw/pfw-category.h"
+#include "pfw/event-parse.h"
+#include "pfw/line-parse.h"
 
 #include <signal.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * tracked from open to close; -y takes precedence. Relative paths stay relative unless -y names the directory.
  */
 #include "exchange/strace-private.h"
-#include "pfw/json-values.h"
+#include "pfw/line-parse.h"
 
 #include <stdlib.h>
 #include <string.h>

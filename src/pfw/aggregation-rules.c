@@ -1,5 +1,5 @@
 /* Recursive-descent parser and evaluator of the aggregation rules. */
-#include "pfw/aggregation-rules.h"
+#include "pfw/pfwlog.h"
 
 #include <string.h>
 

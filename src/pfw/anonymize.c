@@ -5,7 +5,7 @@
  * that are not names stay: quoted numbers, hashes, modes, dates, versions. A record that defines the name of a hash
  * gets the hash as the name. Event names and categories stay: they describe the operation, not its object.
  */
-#include "pfw/name-hash.h"
+#include "pfw/line-write.h"
 #include "pfw/pfw-tools.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Finds trace files and inspects their first lines. */
-#include "pfw/import-input.h"
+#include "pfw/import-part.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"

@@ -5,7 +5,7 @@
  * pairwise (10, 100, 10^4, 10^8), as described by Wojciech Mula, "SIMD-ized parsing of unsigned integers" (2014). Every
  * load may read up to 32 bytes past the line; callers pad the text.
  */
-#include "pfw/line-template-private.h"
+#include "pfw/line-template.h"
 
 #include <string.h>
 

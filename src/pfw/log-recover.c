@@ -1,4 +1,3 @@
-#include "pfw/log-recover.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"

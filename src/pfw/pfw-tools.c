@@ -1,13 +1,128 @@
+/*
+ * output: a trace file being written, compressed if its name ends in .gz.
+ *
+ * The file must not exist: traces are not overwritten. It is renamed to its final name when it is complete.
+ */
 #include "pfw/pfw-tools.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/err.h"
 #include "base/fs.h"
+#include "pfw/gzip-read.h"
 #include "pfw/import-part.h"
-#include "pfw/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+struct pfw_out {
+	bool has_begun;
+	uint64_t text_bytes; /* of the lines */
+	/* private */
+	int fd;
+	bool is_gzip, is_framed;
+	char *path, *temp;
+	struct buf text, packed;
+	int error;
+};
+
+#define MEMBER_BYTES ((size_t)16 << 20)
+
+/* -EEXIST if the file exists */
+static int pfw_out_open(struct pfw_out *o, const char *path, struct sonde_err *err)
+{
+	size_t n = strlen(path);
+
+	*o = (struct pfw_out){ .fd = -1 };
+	buf_init(&o->text, 0);
+	buf_init(&o->packed, 0);
+	if (access(path, F_OK) == 0) {
+		err_set(err, EEXIST, "cannot write '%s': File exists", path);
+		err_hint(err, "remove it or choose another name");
+		return -EEXIST;
+	}
+	o->is_gzip = n > 3 && !strcmp(path + n - 3, ".gz");
+	o->path = strdup(path);
+	if (!o->path || asprintf(&o->temp, "%s.%d.new", path, (int)getpid()) < 0) {
+		free(o->path);
+		return err_sys(err, ENOMEM, "cannot write '%s'", path);
+	}
+	/* Never open an existing file: it may belong to another user, or be a link. */
+	o->fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (o->fd < 0) {
+		int error = errno;
+
+		free(o->path);
+		free(o->temp);
+		return err_sys(err, error, "cannot write '%s'", path);
+	}
+	return 0;
+}
+
+/* Call before the first line. is_framed: the trace has array brackets. */
+static void pfw_out_begin(struct pfw_out *o, bool is_framed)
+{
+	o->has_begun = true;
+	o->is_framed = is_framed;
+	if (is_framed)
+		buf_adds(&o->text, "[\n");
+}
+
+static int flush(struct pfw_out *o)
+{
+	struct buf *bytes = o->is_gzip ? &o->packed : &o->text;
+
+	buf_reset(&o->packed);
+	if (o->error == 0 && buf_error(&o->text))
+		o->error = -ENOMEM;
+	if (o->error == 0 && o->is_gzip)
+		o->error = pfw_gzip_deflate(&o->packed, o->text.data, o->text.len);
+	if (o->error == 0)
+		o->error = fs_write_all(o->fd, bytes->data, bytes->len);
+	buf_reset(&o->text);
+	return o->error;
+}
+
+/* 0 or -errno */
+static int pfw_out_line(struct pfw_out *o, const char *line, size_t n)
+{
+	buf_add(&o->text, line, n);
+	buf_addc(&o->text, '\n');
+	o->text_bytes += n + 1;
+	return o->text.len >= MEMBER_BYTES ? flush(o) : o->error;
+}
+
+/* Writes the rest and frees the contents; err NULL: discards the file. */
+static int pfw_out_close(struct pfw_out *o, struct sonde_err *err)
+{
+	int rc;
+
+	if (!o->has_begun)
+		pfw_out_begin(o, true);
+	if (o->is_framed)
+		buf_adds(&o->text, "]");
+	rc = flush(o);
+	if (close(o->fd) < 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0 && err && rename(o->temp, o->path) < 0)
+		rc = -errno;
+	if (rc < 0 || !err)
+		unlink(o->temp);
+	if (rc < 0)
+		err_sys(err, -rc, "cannot write '%s'", o->path);
+	free(o->path);
+	free(o->temp);
+	buf_release(&o->text);
+	buf_release(&o->packed);
+	return rc;
+}
 
 #define KEYS_MAX 100000 /* distinct keys of each kind that are counted */
 

@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/map.h"
-#include "pfw/import-input.h"
+#include "pfw/import-part.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 #include "model/rows.h"
-#include "pfw/name-hash.h"
+#include "pfw/line-write.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static int load_imported(struct pfw_writer *w, struct sonde_err *err)
 	return rc == 0 && file ? store_scan(file, &file_opts, load_hashes, w, err) : rc;
 }
 
-uint64_t pfw_origin_hash(const struct pfw_origin *o, const struct store_text *text)
+static uint64_t pfw_origin_hash(const struct pfw_origin *o, const struct store_text *text)
 {
 	return o->is_hex ? pfw_hash_d(text->data, text->bytes) : pfw_hash_c(text->data, text->bytes);
 }
@@ -315,7 +315,8 @@ void pfw_line_end(struct pfw_writer *w, char *at)
 
 /* Records of runs recorded by sonde. */
 
-void pfw_write_definition(struct pfw_writer *w, struct pfw_origin *o, int64_t tid, const char *kind,
+/* Writes a metadata record of a run that was not imported: the hash of a name, or `value` (JSON text) if not NULL. */
+static void pfw_write_definition(struct pfw_writer *w, struct pfw_origin *o, int64_t tid, const char *kind,
 		const struct store_text *name, const char *value, uint64_t hash)
 {
 	struct store_text kind_text = { .data = kind, .bytes = strlen(kind) };

@@ -1,7 +1,7 @@
 /* Writes the events of a run as lines of a trace, one function per table; see pfw-write.h. */
 #include "calls/calls-find.h"
 #include "model/rows.h"
-#include "pfw/pfw-category.h"
+#include "pfw/event-parse.h"
 #include "pfw/pfw-write.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "pfw/aggregation-rules.h"
+#include "pfw/pfwlog.h"
 #include "yaml.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* rules: what they say of events, and that nonsense is left out. */
 #include "../support.h"
 
-#include "pfw/aggregation-rules.h"
+#include "pfw/pfwlog.h"
 
 #include <stdio.h>
 #include <string.h>
