@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/open-run.h"
 #include "exchange/exchange.h"
-#include "exchange/gzip-stream.h"
+#include "pfw/gzip-read.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Spans of a Chrome trace: complete events, and pairs of begin and end events. */
-#include "exchange/chrome-read-private.h"
+#include "exchange/chrome-read.h"
 
 #include <stdlib.h>
 #include <string.h>

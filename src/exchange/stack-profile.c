@@ -1,6 +1,5 @@
 #include "exchange/stack-profile.h"
 
-#include "exchange/folded-read.h"
 #include "model/dimensions.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "exchange/strace-line.h"
+#include "exchange/strace-private.h"
 
 #include "pfw/line-parse.h"
 #include "store/schema.h"

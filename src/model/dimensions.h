@@ -78,7 +78,7 @@ int model_paths_load(struct model_run *run, struct sonde_err *err);
 uint32_t model_known_number(const struct model_run *run, int64_t file);
 
 /*
- * tree: the process tree of a run.
+ * The process tree of a run.
  */
 
 struct model_tree_row {

@@ -30,7 +30,7 @@ void elfnames_free(struct elfnames *e); /* NULL is allowed */
 bool elfnames_find(struct elfnames *e, uint64_t offset, void (*say)(void *arg, const struct elfname *n), void *arg);
 
 /*
- * demangle: demangle C++ names.
+ * Demangle C++ names.
  *
  * Uses the machine's C++ run-time library if it is installed: it is loaded with dlopen for the first mangled name.
  * Without it names stay mangled.
@@ -40,7 +40,7 @@ bool elfnames_find(struct elfnames *e, uint64_t offset, void (*say)(void *arg, c
 const char *model_demangle(struct arena *arena, const char *name);
 
 /*
- * namecache: function names found before, stored by build id in the user's cache
+ * Function names found before, stored by build id in the user's cache
  * ($XDG_CACHE_HOME or ~/.cache, sonde/names-<build id>). Private to model/.
  *
  * A text file with a line per offset: the offset, then for each function, innermost first, its name, source and line,

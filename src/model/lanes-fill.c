@@ -14,7 +14,7 @@
 #include <string.h>
 
 /*
- * lanes-nest: nest the boxes of one thread and add them to lanes by depth. Private to model/.
+ * Nest the boxes of one thread and add them to lanes by depth. Private to model/.
  *
  * Boxes are added in order of start. Timestamps of one instant that were converted with different clock pairs differ
  * by up to a microsecond, so an outer box may come slightly after an inner one, and neighbours may overlap slightly.

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /*
- * pool: rows copied out of batches, sorted by a key. Private to model/.
+ * Rows copied out of batches, sorted by a key. Private to model/.
  *
  * A key holds the slot of its row. keys[0..count) are in use, the slots of the others are free: dropping a row drops
  * its key. Texts are stored consecutively in a buffer that is compacted after many have been dropped.

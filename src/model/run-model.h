@@ -65,7 +65,7 @@ int model_losses(struct model_run *run, void (*say)(void *arg, const char *sente
 bool model_run_is_damaged(const struct model_run *run);
 
 /*
- * path-join: join and normalize paths lexically.
+ * Join and normalize paths lexically.
  */
 
 /*

@@ -83,7 +83,7 @@ uint32_t deflate_crc(const struct deflater *d, const void *data, size_t n)
  * Minimum-Redundancy Codes" (1995); lengths above the limit are shortened and others grow in exchange.
  */
 
-/* huffman: bits and codes of deflate (RFC 1951); for deflate.c. */
+/* Bits and codes of deflate (RFC 1951); for deflate.c. */
 
 #define HUFFMAN_BITS_MAX 15u
 

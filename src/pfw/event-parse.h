@@ -90,7 +90,7 @@ int pfw_event_make(struct pfw_event *e, const struct pfw_context *ctx, struct pf
 struct pfw_scale pfw_scale_of(const struct pfw_context *ctx, enum store_table_id table, unsigned column);
 int64_t pfw_product(int64_t a, int64_t b); /* STORE_NULL if it overflows or either is null */
 
-/* pfw-category: maps between DFTracer's categories (POSIX, STDIO) and those of calls. */
+/* Maps between DFTracer's categories (POSIX, STDIO) and those of calls. */
 
 /* "data", "open", "meta" and so on, by the call's name; "stdio" for STDIO calls. */
 const char *pfw_call_category(const char *name, size_t n, bool is_stdio);

@@ -112,7 +112,7 @@ void pfw_part_release(struct pfw_part *p);
 bool pfw_part_describe(const struct pfw_part *p, char *text, size_t size);
 
 /*
- * bad-lines: the lines that an import could not read, until their line numbers are known.
+ * The lines that an import could not read, until their line numbers are known.
  *
  * Threads find them in any order. The first few of each part are kept, so the report does not depend on how the work
  * was divided. Further lines are only counted, by the workers. The functions do not lock.

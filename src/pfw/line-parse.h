@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /*
- * json-values: numbers and strings of the JSON in traces (base/jsonscan.h), decoded and encoded.
+ * Numbers and strings of the JSON in traces (base/jsonscan.h), decoded and encoded.
  *
  * Cleaned and encoded text is strict JSON: control characters become \u00XX, and a byte XX that is not UTF-8 becomes
  * \udcXX (a lone surrogate, as in Python's surrogateescape), which decodes to that byte.

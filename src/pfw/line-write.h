@@ -122,7 +122,7 @@ struct line_start {
 char *put_start(char *at, const struct line_start *s);
 
 /*
- * name-hash: the hashes with which DFTracer refers to hosts, files and strings.
+ * The hashes with which DFTracer refers to hosts, files and strings.
  *
  * Both are taken from the MD5 digest (RFC 1321) of the bytes. Up to generation C the number consists of the high halves
  * of the digest's 16 bytes: a bug in the tracer that became the format. From generation D on it consists of the bytes

@@ -125,7 +125,7 @@ const char *pfw_generation(unsigned forms);
 void pfw_dims_write(struct pfw_dims *d);
 
 /*
- * import-cache: a worker's cache of the name tables, and the threads it has seen.
+ * A worker's cache of the name tables, and the threads it has seen.
  *
  * A lookup in name-tables.h takes a lock, and the same few keys recur. Small direct-mapped tables cache the results.
  * Threads belong to the worker until pfw_cache_flush adds their counts to the name tables. Thread pointers are valid
