@@ -1,7 +1,6 @@
 /* The helper thread. Code that runs in it makes system calls directly, not through libc. */
-#include "helper.h"
+#include "image.h"
 
-#include "family.h"
 #include "pfw/line-write.h"
 #include "ringplace.h"
 #include "tracer/tracer.h"

@@ -1,4 +1,4 @@
-#include "logname.h"
+#include "image.h"
 
 #include "pfw/line-write.h"
 #include "tracer/raw-syscall.h"
