@@ -3,10 +3,10 @@
  */
 #include "model/dimensions.h"
 
+#include "base/vec.h"
 #include "model/model-private.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,19 +23,11 @@ struct reading {
 
 static int grow(struct reading *r, size_t more)
 {
-	size_t cap = r->cap;
-	char *rows;
+	void *rows = vec_grow(r->rows, &r->cap, r->row_bytes, r->count + more, VEC_MAX);
 
-	while (cap < r->count + more)
-		cap = cap ? 2 * cap : 64;
-	if (cap == r->cap)
-		return 0;
-	rows = reallocarray(r->rows, cap, r->row_bytes);
-	if (!rows)
-		return -ENOMEM;
-	r->rows = rows;
-	r->cap = cap;
-	return 0;
+	if (rows)
+		r->rows = rows;
+	return rows ? 0 : -ENOMEM;
 }
 
 /* The texts of a row are released with its batch: copy them. */
@@ -82,10 +74,9 @@ static int read_table(struct model_run *run, enum store_table_id id, void *rows,
 	struct reading r = { .run = run, .schema = store_schemas[id], .limit = MODEL_ROWS_MAX };
 	struct store_scan_opts opts = { .threads = 1 };
 	struct store_table *t = model_table(run, id);
-	int rc;
 
 	r.row_bytes = (size_t)8 * r.schema->count;
-	rc = t ? store_scan(t, &opts, take_block, &r, err) : 0;
+	int rc = t ? store_scan(t, &opts, take_block, &r, err) : 0;
 	if (rc < 0) {
 		free(r.rows);
 		return err_sys(err, -rc, "cannot read the table '%s'", r.schema->name);
@@ -293,11 +284,9 @@ int model_load(struct model_run *run, unsigned dimensions, struct sonde_err *err
 	if (dimensions & (MODEL_CALLS | MODEL_FILES))
 		dimensions |= MODEL_NAMES;
 	for (size_t i = 0; i < sizeof(loaders) / sizeof(*loaders); i++) {
-		int rc;
-
 		if (!(dimensions & ~run->loaded & loaders[i].dimension))
 			continue;
-		rc = loaders[i].load(run, err);
+		int rc = loaders[i].load(run, err);
 		if (rc < 0)
 			return rc;
 		run->loaded |= loaders[i].dimension;
@@ -331,24 +320,6 @@ static void link_child(struct family *f, size_t parent, size_t child)
 	above->last_child = child;
 }
 
-static void link_all(struct family *f, const struct model_run *run)
-{
-	for (size_t i = 0; i < f->count; i++)
-		f->links[i] = (struct links){ .parent = NONE, .first_child = NONE, .last_child = NONE, .next = NONE };
-	for (size_t i = 0; i < f->count; i++) {
-		const struct store_process *parent = model_process(run, f->processes[i].parent);
-
-		if (parent && parent != &f->processes[i])
-			link_child(f, (size_t)(parent - f->processes), i);
-	}
-}
-
-static void list(struct family *f, size_t i, unsigned depth)
-{
-	f->links[i].is_listed = true;
-	f->rows[f->listed++] = (struct model_tree_row){ .process = &f->processes[i], .depth = depth };
-}
-
 /* The next process that is not listed, below the parent's others; if there are none, go up. */
 static size_t step(const struct family *f, size_t i, size_t root, unsigned *depth)
 {
@@ -367,8 +338,10 @@ static void list_below(struct family *f, size_t root)
 {
 	unsigned depth = 0;
 
-	for (size_t i = root; i != NONE; i = step(f, i, root, &depth))
-		list(f, i, depth);
+	for (size_t i = root; i != NONE; i = step(f, i, root, &depth)) {
+		f->links[i].is_listed = true;
+		f->rows[f->listed++] = (struct model_tree_row){ .process = &f->processes[i], .depth = depth };
+	}
 }
 
 int model_tree(const struct model_run *run, struct model_tree_row **rows, size_t *count, struct sonde_err *err)
@@ -383,7 +356,13 @@ int model_tree(const struct model_run *run, struct model_tree_row **rows, size_t
 		free(f.rows);
 		return err_sys(err, ENOMEM, "cannot order the processes");
 	}
-	link_all(&f, run);
+	for (size_t i = 0; i < f.count; i++)
+		f.links[i] = (struct links){ .parent = NONE, .first_child = NONE, .last_child = NONE, .next = NONE };
+	for (size_t i = 0; i < f.count; i++) {
+		const struct store_process *parent = model_process(run, f.processes[i].parent);
+		if (parent && parent != &f.processes[i])
+			link_child(&f, (size_t)(parent - f.processes), i);
+	}
 	for (size_t i = 0; i < f.count; i++)
 		if (f.links[i].parent == NONE)
 			list_below(&f, i);

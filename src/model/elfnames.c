@@ -11,7 +11,6 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,20 +115,6 @@ static const char *name_of(Dwarf_Die *die)
 	return linkage ? linkage : dwarf_diename(die);
 }
 
-static void place_of_call(Dwarf_Die *cu, Dwarf_Die *inlined, struct elfname *n)
-{
-	Dwarf_Attribute a;
-	Dwarf_Word file, line;
-	Dwarf_Files *files;
-
-	n->source = NULL;
-	n->line = 0;
-	if (!dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &a), &file) && !dwarf_getsrcfiles(cu, &files, NULL))
-		n->source = dwarf_filesrc(files, file, NULL, NULL);
-	if (!dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &a), &line))
-		n->line = (int)line;
-}
-
 /* The functions inlined at the address, then the one that contains it. */
 static bool find_scopes(struct elfnames *e, GElf_Addr address, struct elfname *n,
 		void (*say)(void *, const struct elfname *), void *arg)
@@ -159,7 +144,16 @@ static bool find_scopes(struct elfnames *e, GElf_Addr address, struct elfname *n
 			is_found |= n->function != NULL;
 			if (kind == DW_TAG_subprogram)
 				break;
-			place_of_call(cu, &chain[k], n);
+			Dwarf_Attribute a;
+			Dwarf_Word file, line;
+			Dwarf_Files *files;
+			n->source = NULL;
+			n->line = 0;
+			if (!dwarf_formudata(dwarf_attr(&chain[k], DW_AT_call_file, &a), &file) &&
+					!dwarf_getsrcfiles(cu, &files, NULL))
+				n->source = dwarf_filesrc(files, file, NULL, NULL);
+			if (!dwarf_formudata(dwarf_attr(&chain[k], DW_AT_call_line, &a), &line))
+				n->line = (int)line;
 		}
 		free(chain);
 		break;
@@ -194,32 +188,22 @@ bool elfnames_find(struct elfnames *e, uint64_t offset, void (*say)(void *arg, c
 
 typedef char *demangler(const char *name, char *room, size_t *bytes, int *status);
 
-static demangler *find_demangler(void)
+const char *model_demangle(struct arena *arena, const char *name)
 {
+	int status = -1;
+
+	if (strncmp(name, "_Z", 2) != 0 || strlen(name) > NAME_BYTES_MAX)
+		return name;
 	static bool was_tried;
 	static demangler *found;
 	void *library = NULL;
-
 	if (!was_tried)
 		library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
 	if (library)
 		*(void **)&found = dlsym(library, "__cxa_demangle");
 	was_tried = true;
-	return found;
-}
-
-const char *model_demangle(struct arena *arena, const char *name)
-{
-	demangler *demangle;
-	char *plain;
-	const char *kept;
-	int status = -1;
-
-	if (strncmp(name, "_Z", 2) != 0 || strlen(name) > NAME_BYTES_MAX)
-		return name;
-	demangle = find_demangler();
-	plain = demangle ? demangle(name, NULL, NULL, &status) : NULL;
-	kept = plain && status == 0 ? arena_strdup(arena, plain) : NULL;
+	char *plain = found ? found(name, NULL, NULL, &status) : NULL;
+	const char *kept = plain && status == 0 ? arena_strdup(arena, plain) : NULL;
 	free(plain);
 	return kept ? kept : name;
 }

@@ -2,10 +2,10 @@
  * Add the rows of a run to lanes. One pass over each table in time order; spans and calls are merged because they
  * nest in each other.
  */
-#include "model/model-private.h"
-
 #include "base/map.h"
+#include "base/vec.h"
 #include "model/lanes.h"
+#include "model/model-private.h"
 #include "model/rows.h"
 #include "store/hash.h"
 
@@ -166,17 +166,6 @@ static int lanes_thread_add(struct lanes_thread *t, struct pyramid_writer *w, co
 	return rc;
 }
 
-static int lanes_thread_flush(struct lanes_thread *t, struct pyramid_writer *w)
-{
-	return flush_first(t, w, t->waiting_count);
-}
-
-static void lanes_thread_release(struct lanes_thread *t)
-{
-	free(t->ends);
-	free(t->lanes);
-}
-
 #define PROGRESS_ROWS 0x3ffff
 
 struct filling {
@@ -196,44 +185,20 @@ struct filling_key {
 	int64_t depth;
 };
 
-static void release(struct filling *f)
-{
-	for (size_t i = 0; i < f->count; i++)
-		lanes_thread_release(&f->threads[i]);
-	free(f->threads);
-	map_release(&f->numbers);
-	map_release(&f->before);
-}
-
-static struct lanes_thread *add_thread(struct filling *f, int64_t process, int64_t tid)
-{
-	if (f->count == f->cap) {
-		size_t cap = f->cap ? 2 * f->cap : 16;
-		struct lanes_thread *threads = reallocarray(f->threads, cap, sizeof(*threads));
-
-		if (!threads)
-			return NULL;
-		f->threads = threads;
-		f->cap = cap;
-	}
-	f->threads[f->count] = (struct lanes_thread){ .process = process, .tid = tid };
-	return &f->threads[f->count++];
-}
-
 static struct lanes_thread *thread_of(struct filling *f, int64_t process, int64_t tid)
 {
 	struct filling_key key = { .what = MODEL_LANE_THREAD, .process = process, .tid = tid };
-	uint64_t *number;
 
 	if (f->last && f->last->process == process && f->last->tid == tid)
 		return f->last;
-	number = map_put(&f->numbers, &key, sizeof(key), NULL);
+	uint64_t *number = map_put(&f->numbers, &key, sizeof(key), NULL);
 	if (!number)
 		return NULL;
 	if (!*number) {
-		if (!add_thread(f, process, tid))
+		if (!VEC_GROW(f->threads, f->cap, f->count + 1, VEC_MAX))
 			return NULL;
-		*number = f->count;
+		f->threads[f->count] = (struct lanes_thread){ .process = process, .tid = tid };
+		*number = ++f->count;
 	}
 	f->last = &f->threads[*number - 1];
 	return f->last;
@@ -242,12 +207,11 @@ static struct lanes_thread *thread_of(struct filling *f, int64_t process, int64_
 static int add_box(struct filling *f, int64_t process, int64_t tid, const struct lanes_box *box)
 {
 	struct lanes_box known = *box;
-	struct lanes_thread *t;
 
 	if (box->slice.start_ns == STORE_NULL)
 		return 0;
 	known.slice.dur_ns = box->slice.dur_ns > 0 ? box->slice.dur_ns : 0;
-	t = thread_of(f, process, tid);
+	struct lanes_thread *t = thread_of(f, process, tid);
 	return t ? lanes_thread_add(t, f->writer, &known) : -ENOMEM;
 }
 
@@ -261,13 +225,12 @@ static int64_t lane_of(struct filling *f, const struct filling_key *key, enum py
 		.name = key->name,
 		.depth = (uint32_t)key->depth };
 	uint64_t *number = map_put(&f->numbers, key, sizeof(*key), NULL);
-	int64_t lane;
 
 	if (!number)
 		return -ENOMEM;
 	if (*number)
 		return (int64_t)*number - 1;
-	lane = pyramid_add_lane(f->writer, &made);
+	int64_t lane = pyramid_add_lane(f->writer, &made);
 	if (lane >= 0)
 		*number = (uint64_t)lane + 1;
 	return lane;
@@ -407,28 +370,22 @@ static bool is_before(const struct stream *a, const struct stream *b)
 	return a->row[a->source->dur_ns] > b->row[b->source->dur_ns];
 }
 
-static void tell(struct filling *f)
-{
-	if (f->opts && f->opts->progress && (f->rows & PROGRESS_ROWS) == 0)
-		f->opts->progress(f->opts->arg, f->rows, f->all);
-	f->rows++;
-}
-
 static int merge(struct filling *f, struct stream *streams, size_t count, struct sonde_err *err)
 {
 	for (;;) {
 		struct stream *first = NULL;
-		int rc;
 
 		for (size_t i = 0; i < count; i++)
 			if (streams[i].row && (!first || is_before(&streams[i], first)))
 				first = &streams[i];
 		if (!first)
 			return 0;
-		rc = first->source->add(f, first->row);
+		int rc = first->source->add(f, first->row);
 		if (rc < 0)
 			return err_sys(err, -rc, "cannot make the pyramid");
-		tell(f);
+		if (f->opts && f->opts->progress && (f->rows & PROGRESS_ROWS) == 0)
+			f->opts->progress(f->opts->arg, f->rows, f->all);
+		f->rows++;
 		rc = advance(first, err);
 		if (rc < 0)
 			return rc;
@@ -474,8 +431,14 @@ int lanes_fill(struct pyramid_writer *w, struct model_run *run, const struct mod
 	for (int pass = 0; pass < PASSES && rc == 0; pass++)
 		rc = fill_pass(&f, run, pass, err);
 	for (size_t i = 0; i < f.count && rc == 0; i++)
-		rc = lanes_thread_flush(&f.threads[i], w);
-	release(&f);
+		rc = flush_first(&f.threads[i], w, f.threads[i].waiting_count);
+	for (size_t i = 0; i < f.count; i++) {
+		free(f.threads[i].ends);
+		free(f.threads[i].lanes);
+	}
+	free(f.threads);
+	map_release(&f.numbers);
+	map_release(&f.before);
 	return rc;
 }
 

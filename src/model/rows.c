@@ -57,14 +57,6 @@ static void pool_init(struct pool *p, const struct store_schema *schema, size_t 
 	buf_init(&p->texts, 0);
 }
 
-static void pool_release(struct pool *p)
-{
-	free(p->keys);
-	free(p->spare);
-	free(p->slots);
-	buf_release(&p->texts);
-}
-
 static bool pool_is_full(const struct pool *p)
 {
 	return p->count == p->cap || (p->count > 1 && p->texts.len > p->text_bytes_max);
@@ -188,12 +180,10 @@ static size_t place_of(const struct pool_key *keys, size_t count, const struct p
 
 static void pool_sort(struct pool *p)
 {
-	size_t from;
-
 	if (p->sorted == p->count)
 		return;
 	sort_from(p, p->sorted);
-	from = place_of(p->keys, p->sorted, &p->keys[p->sorted]);
+	size_t from = place_of(p->keys, p->sorted, &p->keys[p->sorted]);
 	if (from < p->sorted) {
 		merge(p->keys, from, p->sorted, p->count, p->spare);
 		memcpy(p->keys + from, p->spare + from, (p->count - from) * sizeof(*p->keys));
@@ -235,28 +225,6 @@ static int compact(struct pool *p)
 	buf_release(&p->texts);
 	p->texts = texts;
 	return buf_error(&texts);
-}
-
-/* Drop keys[from..count), or the first n. Both need and keep the sort order. */
-static int pool_drop_last(struct pool *p, size_t from)
-{
-	p->count = p->sorted = from;
-	return compact(p);
-}
-
-static int pool_drop_first(struct pool *p, size_t n)
-{
-	struct pool_key *keys = p->keys;
-
-	if (n == 0)
-		return 0;
-	memcpy(p->spare, keys + n, (p->count - n) * sizeof(*keys));
-	memcpy(p->spare + p->count - n, keys, n * sizeof(*keys));
-	memcpy(p->spare + p->count, keys + p->count, (p->made - p->count) * sizeof(*keys));
-	p->keys = p->spare;
-	p->spare = keys;
-	p->count = p->sorted -= n;
-	return compact(p);
 }
 
 /* The row struct of keys[i]; valid until the next call of any function here. */
@@ -308,22 +276,6 @@ static int find_column(const struct store_schema *s, enum store_semantic semanti
 	return -1;
 }
 
-/* Bounds from the zone map. A block without times comes first: its rows have the time STORE_NULL. */
-static void bound(const struct model_rows *r, size_t number, struct rows_block *b)
-{
-	const struct store_block_info *info = store_block_info(r->table, number);
-	int64_t min_ns = r->time_col < 0 ? STORE_NULL : info->time_min_ns;
-	int64_t max_ns = info->time_max_ns > min_ns && r->time_col >= 0 ? info->time_max_ns : min_ns;
-
-	b->number = number;
-	b->first = (struct pool_key){ .time = min_ns, .order = (uint64_t)number << 32 };
-	b->last = (struct pool_key){ .time = max_ns, .order = (uint64_t)number << 32 | UINT32_MAX };
-	if (r->opts.is_longest_first) {
-		b->first.then = INT64_MIN;
-		b->last.then = INT64_MAX;
-	}
-}
-
 static bool in_range(const struct model_rows *r, const struct rows_block *b)
 {
 	return !r->opts.has_range || (b->last.time >= r->opts.from_ns && b->first.time < r->opts.to_ns);
@@ -342,8 +294,19 @@ static int list_blocks(struct model_rows *r)
 	if (!r->blocks)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		bound(r, i, &r->blocks[r->block_count]);
-		r->block_count += in_range(r, &r->blocks[r->block_count]);
+		/* Bounds from the zone map. A block without times comes first: its rows have the time STORE_NULL. */
+		struct rows_block *b = &r->blocks[r->block_count];
+		const struct store_block_info *info = store_block_info(r->table, i);
+		int64_t min_ns = r->time_col < 0 ? STORE_NULL : info->time_min_ns;
+		int64_t max_ns = info->time_max_ns > min_ns && r->time_col >= 0 ? info->time_max_ns : min_ns;
+		b->number = i;
+		b->first = (struct pool_key){ .time = min_ns, .order = (uint64_t)i << 32 };
+		b->last = (struct pool_key){ .time = max_ns, .order = (uint64_t)i << 32 | UINT32_MAX };
+		if (r->opts.is_longest_first) {
+			b->first.then = INT64_MIN;
+			b->last.then = INT64_MAX;
+		}
+		r->block_count += in_range(r, b);
 	}
 	qsort(r->blocks, r->block_count, sizeof(*r->blocks), by_first);
 	return 0;
@@ -379,7 +342,11 @@ void model_rows_free(struct model_rows *r)
 {
 	if (!r)
 		return;
-	pool_release(&r->pool);
+	struct pool *p = &r->pool;
+	free(p->keys);
+	free(p->spare);
+	free(p->slots);
+	buf_release(&p->texts);
 	store_batch_release(&r->batch);
 	free(r->blocks);
 	free(r);
@@ -409,17 +376,6 @@ static bool is_wanted(const struct model_rows *r, const struct pool_key *key, si
 	return !r->opts.keep || r->opts.keep(r->opts.arg, &r->batch, i);
 }
 
-/* The pool is full: keep the earlier half. */
-static int cut_pool(struct model_rows *r)
-{
-	size_t half = r->pool.count / 2;
-
-	pool_sort(&r->pool);
-	r->cut = r->pool.keys[half - 1];
-	r->is_cut = true;
-	return pool_drop_last(&r->pool, half);
-}
-
 static int read_block(struct model_rows *r, const struct rows_block *b, struct sonde_err *err)
 {
 	int rc = store_block_load(r->table, b->number, NULL, 0, &r->batch, err);
@@ -431,8 +387,15 @@ static int read_block(struct model_rows *r, const struct rows_block *b, struct s
 
 		if (!is_wanted(r, &key, i))
 			continue;
-		while (rc == 0 && pool_is_full(&r->pool))
-			rc = cut_pool(r);
+		while (rc == 0 && pool_is_full(&r->pool)) {
+			/* The pool is full: keep the earlier half. */
+			size_t half = r->pool.count / 2;
+			pool_sort(&r->pool);
+			r->cut = r->pool.keys[half - 1];
+			r->is_cut = true;
+			r->pool.count = r->pool.sorted = half;
+			rc = compact(&r->pool);
+		}
 		if (rc == 0 && !(r->is_cut && pool_compare(&key, &r->cut) > 0))
 			rc = pool_add(&r->pool, &key, &r->batch, i);
 	}
@@ -453,7 +416,19 @@ static int start_over(struct model_rows *r)
 		r->next = 0;
 	}
 	r->at = 0;
-	return pool_drop_first(&r->pool, r->ready);
+	/* The slots of the rows that go are kept behind the others, for new rows. */
+	struct pool *p = &r->pool;
+	size_t n = r->ready;
+	struct pool_key *keys = p->keys;
+	if (n == 0)
+		return 0;
+	memcpy(p->spare, keys + n, (p->count - n) * sizeof(*keys));
+	memcpy(p->spare + p->count - n, keys, n * sizeof(*keys));
+	memcpy(p->spare + p->count, keys + p->count, (p->made - p->count) * sizeof(*keys));
+	p->keys = p->spare;
+	p->spare = keys;
+	p->count = p->sorted -= n;
+	return compact(p);
 }
 
 /*

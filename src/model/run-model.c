@@ -32,16 +32,6 @@ static size_t table_name(const char *file)
 	return n - ending < sizeof(((struct model_table *)0)->name) ? n - ending : 0;
 }
 
-static void add_name(struct model_run *run, const char *name, size_t n)
-{
-	struct model_table *t = &run->tables[run->table_count];
-
-	if (run->table_count == MODEL_TABLES_MAX)
-		return;
-	snprintf(t->name, sizeof(t->name), "%.*s", (int)n, name);
-	run->table_count++;
-}
-
 static int list(struct model_run *run, struct sonde_err *err)
 {
 	int fd = openat(run->store.dirfd, "tables", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -55,8 +45,10 @@ static int list(struct model_run *run, struct sonde_err *err)
 		return -EIO;
 	}
 	while ((entry = readdir(dir)))
-		if (table_name(entry->d_name))
-			add_name(run, entry->d_name, table_name(entry->d_name));
+		if (table_name(entry->d_name) && run->table_count < MODEL_TABLES_MAX) {
+			struct model_table *t = &run->tables[run->table_count++];
+			snprintf(t->name, sizeof(t->name), "%.*s", (int)table_name(entry->d_name), entry->d_name);
+		}
 	closedir(dir);
 	return 0;
 }
@@ -109,13 +101,6 @@ static int open_tables(struct model_run *run, struct sonde_err *err)
 	for (size_t i = 0; rc == 0 && i < run->table_count; i++)
 		rc = open_table(run, &run->tables[i], err);
 	return rc;
-}
-
-static void close_tables(struct model_run *run)
-{
-	for (size_t i = 0; i < run->table_count; i++)
-		store_table_free(run->tables[i].table);
-	run->table_count = 0;
 }
 
 const struct model_table *model_tables(const struct model_run *run, size_t *count)
@@ -252,12 +237,11 @@ static int open_bundle(struct model_run *run, const char *name, struct sonde_err
 int model_run_open(struct model_run **out, const char *name, struct sonde_err *err)
 {
 	struct model_run *run = calloc(1, sizeof(*run));
-	int rc;
 
 	if (!run)
 		return err_sys(err, ENOMEM, "cannot open the run");
 	run->store = (struct store_run)STORE_RUN_INIT;
-	rc = open_bundle(run, name, err);
+	int rc = open_bundle(run, name, err);
 	if (rc < 0) {
 		model_run_free(run);
 		return rc;
@@ -270,7 +254,9 @@ void model_run_free(struct model_run *run)
 {
 	if (!run)
 		return;
-	close_tables(run);
+	for (size_t i = 0; i < run->table_count; i++)
+		store_table_free(run->tables[i].table);
+	run->table_count = 0;
 	model_files_release(&run->files);
 	store_names_release(&run->names);
 	free(run->processes);

@@ -79,7 +79,6 @@ static bool make_room(void *array, size_t *count, int64_t id, size_t size)
 {
 	void **at = array;
 	size_t wanted = *count ? *count : 64;
-	char *more;
 
 	if (id < 1 || (uint64_t)id > MODEL_ROWS_MAX)
 		return false;
@@ -87,7 +86,7 @@ static bool make_room(void *array, size_t *count, int64_t id, size_t size)
 		wanted *= 2;
 	if (wanted == *count)
 		return true;
-	more = reallocarray(*at, wanted, size);
+	char *more = reallocarray(*at, wanted, size);
 	if (!more)
 		return false;
 	memset(more + *count * size, 0, (wanted - *count) * size);
@@ -116,13 +115,12 @@ static int take_module(struct model_stacks *s, const void *row)
 {
 	const struct store_module *r = row;
 	const char *kind = model_cname(s->run, r->kind);
-	struct module *m;
 
 	if (r->module < 1 || (uint64_t)r->module > MODEL_ROWS_MAX)
 		return 0;
 	if (!make_room(&s->modules, &s->module_count, r->module, sizeof(*s->modules)))
 		return -ENOMEM;
-	m = &s->modules[r->module - 1];
+	struct module *m = &s->modules[r->module - 1];
 	m->path = model_cname(s->run, r->path);
 	m->build_id = r->build_id ? arena_copy(&s->arena, r->build_id->data, r->build_id->bytes) : NULL;
 	m->is_elf = kind && strcmp(kind, "elf") == 0;
@@ -166,13 +164,12 @@ static int by_start(const void *a, const void *b)
 int model_stacks_open(struct model_stacks **out, struct model_run *run, struct sonde_err *err)
 {
 	struct model_stacks *s = calloc(1, sizeof(*s));
-	int rc;
 
 	if (!s)
 		return err_sys(err, ENOMEM, "cannot load stacks");
 	s->run = run;
 	arena_init(&s->arena);
-	rc = model_load(run, MODEL_NAMES, err);
+	int rc = model_load(run, MODEL_NAMES, err);
 	if (!rc)
 		rc = each_row(run, STORE_TABLE_STACK, take_stack, s, err);
 	if (!rc)
