@@ -28,20 +28,6 @@ static bool is_named_events(const struct chrome_split *s)
 	return s->key.len == 11 && !memcmp(s->key.data, "traceEvents", 11);
 }
 
-static void open_bracket(struct chrome_split *s, char c)
-{
-	s->depth++;
-	if (c == '[' && !s->has_array && (s->depth == 1 || (s->depth == 2 && is_named_events(s)))) {
-		s->events_depth = s->depth;
-		s->has_array = true;
-	}
-	if (c == '{' && s->events_depth && s->depth == s->events_depth + 1) {
-		s->is_event = true;
-		s->is_skipped = false;
-		buf_reset(&s->event);
-	}
-}
-
 static int close_bracket(struct chrome_split *s)
 {
 	bool is_end = s->is_event && s->depth == s->events_depth + 1;
@@ -74,18 +60,6 @@ static void keep(struct chrome_split *s, char c)
 		buf_addc(&s->event, c == '\n' && !s->is_string ? ' ' : c);
 }
 
-static void take_in_string(struct chrome_split *s, char c)
-{
-	if (s->is_escaped)
-		s->is_escaped = false;
-	else if (c == '\\')
-		s->is_escaped = true;
-	else if (c == '"')
-		s->is_string = false;
-	if (s->is_string && !s->is_event && s->depth == 1 && s->key.len < KEY_BYTES)
-		buf_addc(&s->key, c);
-}
-
 static int take_byte(struct chrome_split *s, char c)
 {
 	int rc = 0;
@@ -93,11 +67,28 @@ static int take_byte(struct chrome_split *s, char c)
 	if (s->is_string) {
 		if (s->is_event)
 			keep(s, c);
-		take_in_string(s, c);
+		if (s->is_escaped)
+			s->is_escaped = false;
+		else if (c == '\\')
+			s->is_escaped = true;
+		else if (c == '"')
+			s->is_string = false;
+		if (s->is_string && !s->is_event && s->depth == 1 && s->key.len < KEY_BYTES)
+			buf_addc(&s->key, c);
 		return 0;
 	}
-	if (c == '{' || c == '[')
-		open_bracket(s, c);
+	if (c == '{' || c == '[') {
+		s->depth++;
+		if (c == '[' && !s->has_array && (s->depth == 1 || (s->depth == 2 && is_named_events(s)))) {
+			s->events_depth = s->depth;
+			s->has_array = true;
+		}
+		if (c == '{' && s->events_depth && s->depth == s->events_depth + 1) {
+			s->is_event = true;
+			s->is_skipped = false;
+			buf_reset(&s->event);
+		}
+	}
 	if (s->is_event)
 		keep(s, c);
 	if (c == '"') {
@@ -240,21 +231,6 @@ static bool read_real(struct chrome_reader *r, const struct pfw_field *f, double
 	return isfinite(*v);
 }
 
-/* "name", or "name.key" if there are several keys or a key with a meaning. */
-static int64_t counter_name(struct chrome_reader *r, const struct pfw_field *f)
-{
-	const struct pfw_field *name = pfw_line_get(&r->line, PFW_KEY_name);
-
-	buf_reset(&r->text);
-	if (name)
-		pfw_field_text(name, &r->text);
-	if (f->id != PFW_KEY_value) {
-		buf_addc(&r->text, '.');
-		buf_add(&r->text, f->key, f->key_bytes);
-	}
-	return foreign_string(r->f, r->text.data, r->text.len);
-}
-
 static void take_counter(struct chrome_reader *r)
 {
 	struct store_counter row = store_counter_nulls;
@@ -266,7 +242,16 @@ static void take_counter(struct chrome_reader *r)
 
 		if (!f->is_arg || !read_real(r, f, &row.value))
 			continue;
-		row.name = counter_name(r, f);
+		/* "name", or "name.key" if there are several keys or a key with a meaning. */
+		const struct pfw_field *name = pfw_line_get(&r->line, PFW_KEY_name);
+		buf_reset(&r->text);
+		if (name)
+			pfw_field_text(name, &r->text);
+		if (f->id != PFW_KEY_value) {
+			buf_addc(&r->text, '.');
+			buf_add(&r->text, f->key, f->key_bytes);
+		}
+		row.name = foreign_string(r->f, r->text.data, r->text.len);
 		foreign_add(r->f, STORE_TABLE_COUNTER, &row);
 	}
 }

@@ -1,4 +1,5 @@
 /* Spans of a Chrome trace: complete events, and pairs of begin and end events. */
+#include "base/vec.h"
 #include "exchange/chrome-read.h"
 
 #include <stdlib.h>
@@ -52,18 +53,7 @@ static uint64_t open_place(struct chrome_reader *r)
 		r->free = r->open[place - 1].below;
 		return place;
 	}
-	if (r->open_count == OPEN_MAX)
-		return 0;
-	if (r->open_count == r->open_cap) {
-		size_t cap = r->open_cap ? 2 * r->open_cap : 64;
-		struct open_span *open = reallocarray(r->open, cap, sizeof(*open));
-
-		if (!open)
-			return 0;
-		r->open = open;
-		r->open_cap = cap;
-	}
-	return ++r->open_count;
+	return VEC_GROW(r->open, r->open_cap, r->open_count + 1, OPEN_MAX) ? ++r->open_count : 0;
 }
 
 static uint64_t begin_span(struct chrome_reader *r, uint64_t below)
@@ -200,11 +190,10 @@ void chrome_end_spans(struct chrome_reader *r)
 {
 	for (size_t i = 0; i < r->open_count; i++) {
 		struct store_span *row = &r->open[i].row;
-		struct pfw_thread *t;
 
 		if (row->process == 0)
 			continue; /* a free entry */
-		t = pfw_cache_thread(r->f->cache, foreign_process(r->f, row->pid), row->tid);
+		struct pfw_thread *t = pfw_cache_thread(r->f->cache, foreign_process(r->f, row->pid), row->tid);
 		end_span(r, i + 1, t && t->last_ns > row->ts_ns ? t->last_ns : row->ts_ns, true);
 	}
 }

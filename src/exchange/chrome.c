@@ -381,15 +381,6 @@ static const char *last_part(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static void write_order(struct chrome *c, const struct store_process *p)
-{
-	static const struct store_text name = { .data = "process_sort_index", .bytes = 18 };
-
-	chrome_start(&c->l, "M", p->pid, p->pid, &name, NULL);
-	chrome_arg_int(&c->l, "sort_index", p->process);
-	chrome_end(&c->l);
-}
-
 /* Arguments separated by blanks. */
 static void write_command(struct chrome *c, const struct store_process *p)
 {
@@ -429,30 +420,22 @@ static void write_names(struct chrome *c)
 {
 	size_t count;
 	const struct store_process *processes = model_processes(c->run, &count);
-	const struct store_thread *threads;
 
 	for (size_t i = 0; i < count; i++) {
 		const char *exe = model_cname(c->run, processes[i].exe);
 
 		write_name(c, "process_name", processes[i].pid, processes[i].pid, "name", last_part(exe));
 		write_command(c, &processes[i]);
-		write_order(c, &processes[i]);
+		const struct store_process *p = &processes[i];
+		static const struct store_text name = { .data = "process_sort_index", .bytes = 18 };
+		chrome_start(&c->l, "M", p->pid, p->pid, &name, NULL);
+		chrome_arg_int(&c->l, "sort_index", p->process);
+		chrome_end(&c->l);
 	}
-	threads = model_threads(c->run, &count);
+	const struct store_thread *threads = model_threads(c->run, &count);
 	for (size_t i = 0; i < count; i++)
 		write_name(c, "thread_name", threads[i].pid, threads[i].tid, "name",
 				model_cname(c->run, threads[i].name));
-}
-
-static void write_head(struct chrome *c)
-{
-	const char *name = model_run_str(c->run, "name");
-
-	JSONLINE_ADD(&c->l.line, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"sonde\",\"run\":");
-	jsonline_str(&c->l.line, name);
-	chrome_int(&c->l, ",\"start_mono_ns\":", c->start_ns);
-	chrome_int(&c->l, ",\"start_real_ns\":", model_run_int(c->run, "clock.start_real_ns"));
-	chrome_raw(&c->l, "},\"traceEvents\":[\n");
 }
 
 static int write_run(struct model_run *run, FILE *out, const struct exchange_options *options, struct sonde_err *err)
@@ -462,7 +445,12 @@ static int write_run(struct model_run *run, FILE *out, const struct exchange_opt
 
 	c.start_ns = model_run_start_ns(run);
 	if (rc == 0) {
-		write_head(&c);
+		const char *name = model_run_str(c.run, "name");
+		JSONLINE_ADD(&c.l.line, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"sonde\",\"run\":");
+		jsonline_str(&c.l.line, name);
+		chrome_int(&c.l, ",\"start_mono_ns\":", c.start_ns);
+		chrome_int(&c.l, ",\"start_real_ns\":", model_run_int(c.run, "clock.start_real_ns"));
+		chrome_raw(&c.l, "},\"traceEvents\":[\n");
 		write_task_names(&c);
 		write_names(&c);
 		rc = write_events(&c, options, err);

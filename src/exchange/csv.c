@@ -103,12 +103,10 @@ static void put_text(struct csv *c, const struct store_text *text)
 
 static void put_number(struct csv *c, struct model_run *run, enum store_semantic semantic, int64_t v)
 {
-	struct store_text path;
-
 	if (semantic == STORE_STRING) {
 		put_text(c, model_name(run, v));
 	} else if (semantic == STORE_FILE) {
-		path = model_file_path(run, v);
+		struct store_text path = model_file_path(run, v);
 		put_text(c, &path);
 	} else {
 		csv_int(c, v);

@@ -200,15 +200,13 @@ static int make_lines(struct folding *f)
 	for (size_t i = 0; i < f->counts.count; i++) {
 		int64_t key[2];
 		size_t len;
-		uint64_t *at;
-		const char *name;
 
 		memcpy(key, map_key(&f->counts, i, &len), sizeof(key));
-		name = model_cname(f->profile.run, key[0]);
+		const char *name = model_cname(f->profile.run, key[0]);
 		buf_reset(&line);
 		add_label(&line, name ? name : "[unknown]");
 		profile_frames(&f->profile, key[1], add_frame, &line);
-		at = buf_error(&line) ? NULL : map_put(&f->lines, line.data, line.len, NULL);
+		uint64_t *at = buf_error(&line) ? NULL : map_put(&f->lines, line.data, line.len, NULL);
 		if (!at)
 			return -ENOMEM;
 		*at += map_value(&f->counts, i);

@@ -17,13 +17,6 @@ static void foreign_stacks_init(struct foreign_stacks *s, struct pfw_dims *dims)
 	*s = (struct foreign_stacks){ .dims = dims };
 }
 
-static void foreign_stacks_release(struct foreign_stacks *s)
-{
-	map_release(&s->modules);
-	map_release(&s->functions);
-	map_release(&s->chains);
-}
-
 /* The number of a key in a map of at most `max` entries; 0 if it is full. */
 static uint64_t number_of(struct foreign_stacks *s, struct map *map, size_t max, const void *key, size_t n,
 		bool *is_new)
@@ -140,11 +133,9 @@ static size_t read_packed(struct foreign *f, char *place, size_t n)
 
 static size_t read_more(struct foreign *f, char *place, size_t n)
 {
-	size_t got;
-
 	if (f->feed->is_over || n == 0)
 		return 0;
-	got = f->feed->gzip ? read_packed(f, place, n) : read_plain(f, place, n);
+	size_t got = f->feed->gzip ? read_packed(f, place, n) : read_plain(f, place, n);
 	f->part->text_bytes += got;
 	return got;
 }
@@ -172,7 +163,6 @@ size_t foreign_read(struct foreign *f, void *place, size_t n)
 static bool fill(struct foreign *f)
 {
 	struct foreign_feed *feed = f->feed;
-	size_t got;
 
 	if (feed->from) {
 		memmove(feed->text, feed->text + feed->from, feed->to - feed->from);
@@ -190,7 +180,7 @@ static bool fill(struct foreign *f)
 		feed->text = grown;
 		feed->cap *= 2;
 	}
-	got = read_more(f, feed->text + feed->to, feed->cap - feed->to - 1);
+	size_t got = read_more(f, feed->text + feed->to, feed->cap - feed->to - 1);
 	feed->to += got;
 	return got > 0;
 }
@@ -321,7 +311,6 @@ static int open_feed(struct foreign_feed *feed, struct pfw_input *in)
 {
 	char head[PFW_GZIP_HEAD_BYTES];
 	struct stat st;
-	int rc;
 
 	*feed = (struct foreign_feed){ .fd = pfw_input_open(in), .cap = FEED_BYTES };
 	if (feed->fd < 0)
@@ -335,7 +324,7 @@ static int open_feed(struct foreign_feed *feed, struct pfw_input *in)
 	feed->text = malloc(feed->cap);
 	if (!feed->text)
 		return -ENOMEM;
-	rc = in->is_gzip ? pfw_gzip_open(&feed->gzip, feed->fd, 0) : 0;
+	int rc = in->is_gzip ? pfw_gzip_open(&feed->gzip, feed->fd, 0) : 0;
 	return rc;
 }
 
@@ -441,6 +430,8 @@ int foreign_read_all(struct pfw_import *im, const struct exchange_format *format
 		pfw_cache_release(cache);
 	im->dims.refused += stacks.refused;
 	im->has_day_clock = f.has_day_clock;
-	foreign_stacks_release(&stacks);
+	map_release(&stacks.modules);
+	map_release(&stacks.functions);
+	map_release(&stacks.chains);
 	return rc < 0 ? err_sys(err, -rc, "cannot import") : 0;
 }

@@ -1,5 +1,6 @@
 #include "exchange/pcap-flows.h"
 
+#include "base/vec.h"
 #include "store/schema.h"
 
 #include <arpa/inet.h>
@@ -154,23 +155,13 @@ static void make_key(struct key *k, const struct packet *p)
 static uint64_t flow_of(struct pcap_flows *s, const struct pcap_packet *p, int64_t ts_ns, int64_t interface)
 {
 	struct key key;
-	uint64_t *number;
 
 	make_key(&key, &p->ip);
-	number = s->numbers.count < FLOWS_MAX ? map_put(&s->numbers, &key, sizeof(key), NULL)
-					      : map_get(&s->numbers, &key, sizeof(key));
+	uint64_t *number = s->numbers.count < FLOWS_MAX ? map_put(&s->numbers, &key, sizeof(key), NULL)
+							: map_get(&s->numbers, &key, sizeof(key));
 	if (number && *number)
 		return *number;
-	if (number && s->numbers.count > s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 64;
-		struct pcap_flow *flows = reallocarray(s->flows, cap, sizeof(*flows));
-
-		if (flows) {
-			s->flows = flows;
-			s->cap = cap;
-		}
-	}
-	if (!number || s->numbers.count > s->cap) {
+	if (!number || !VEC_GROW(s->flows, s->cap, s->numbers.count, FLOWS_MAX)) {
 		s->f->dims->refused++;
 		return 0;
 	}
@@ -223,7 +214,6 @@ void pcap_flows_add(struct pcap_flows *s, const struct pcap_packet *p, int64_t t
 	uint64_t number = flow_of(s, p, ts_ns, interface);
 	struct pcap_flow *flow = number ? &s->flows[number - 1] : NULL;
 	struct store_packet row = store_packet_nulls;
-	struct side *side;
 	bool is_again = false;
 
 	row.ts_ns = ts_ns;
@@ -233,7 +223,7 @@ void pcap_flows_add(struct pcap_flows *s, const struct pcap_packet *p, int64_t t
 	if (flow) {
 		row.flow = (int64_t)number;
 		row.is_reply = !packet_end_is_same(&flow->from, &p->ip.from);
-		side = &flow->sides[row.is_reply];
+		struct side *side = &flow->sides[row.is_reply];
 		is_again = p->ip.has_tcp && note_sequence(side, &p->ip);
 		side->packets++;
 		side->bytes += p->ip.bytes;

@@ -213,7 +213,6 @@ static bool add_frame(struct perf_reader *r, const char *text, size_t n)
 {
 	const char *end = trim_end(text + n, text), *at = skip_blanks(text, end), *to = token_end(at, end), *bracket;
 	bool is_kernel = to - at == 16 && (*at == 'f' || *at == 'F'), is_inlined;
-	size_t module_bytes;
 
 	if (!is_hex(at, to))
 		return false;
@@ -225,7 +224,7 @@ static bool add_frame(struct perf_reader *r, const char *text, size_t n)
 	/* The module is in the last parentheses, unless they mark an inlined function. */
 	is_inlined = bracket && end - bracket == 9 && !memcmp(bracket, "(inlined)", 9);
 	bracket = is_inlined ? NULL : bracket;
-	module_bytes = bracket ? (size_t)(end - bracket - 2) : 0;
+	size_t module_bytes = bracket ? (size_t)(end - bracket - 2) : 0;
 	r->frames[r->frame_count].function = r->text.len;
 	r->frames[r->frame_count].function_bytes = add_function(&r->text, at, to, bracket ? bracket + 1 : NULL,
 			module_bytes);

@@ -1,5 +1,6 @@
 /* The machine's counters as SOFA's mpstat, diskstat, netstat, vmstat and nvsmi files; see sofa.h. */
 #include "base/map.h"
+#include "base/vec.h"
 #include "exchange/sofa.h"
 #include "model/dimensions.h"
 #include "model/rows.h"
@@ -255,15 +256,8 @@ static struct thing *thing_of(struct counting *k, const char *name, size_t n, ui
 	if (!place)
 		return NULL;
 	if (!*place) {
-		if (k->numbers.count > k->cap) {
-			size_t cap = k->cap ? 2 * k->cap : 16;
-			struct thing *things = reallocarray(k->things, cap, sizeof(*things));
-
-			if (!things)
-				return NULL;
-			k->things = things;
-			k->cap = cap;
-		}
+		if (!VEC_GROW(k->things, k->cap, k->numbers.count, VEC_MAX))
+			return NULL;
 		*place = k->numbers.count;
 		k->things[*place - 1] = (struct thing){ .last_ns = STORE_NULL };
 		for (unsigned i = 0; i < FIELDS_MAX && k->kind->is_level; i++)

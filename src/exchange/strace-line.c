@@ -223,7 +223,6 @@ static int errnum_of(const char *name, size_t n)
 static void take_result(struct strace_call *c, const char *at, const char *end)
 {
 	const char *to, *less = memrchr(at, '<', (size_t)(end - at));
-	struct strace_text number;
 
 	if (less && end[-1] == '>' && pfw_parse_scaled(less + 1, (size_t)(end - less - 2), 1000000000, &c->dur_ns))
 		end = less;
@@ -233,7 +232,7 @@ static void take_result(struct strace_call *c, const char *at, const char *end)
 	at = skip_spaces(at + 1, end);
 	for (to = at; to < end && *to != ' ' && *to != '<'; to++)
 		;
-	number = (struct strace_text){ at, (size_t)(to - at) };
+	struct strace_text number = (struct strace_text){ at, (size_t)(to - at) };
 	c->ret = strace_number(&number);
 	number.n = (size_t)(end - at);
 	c->what = to < end && *to == '<' ? strace_decoration(&number) : c->what;

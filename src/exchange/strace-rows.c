@@ -11,8 +11,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,18 +116,16 @@ static void note_child(struct strace_reader *r, int64_t pid, const struct strace
 {
 	bool is_thread = has_word(&c->all, "CLONE_THREAD");
 	const struct call_info *info = calls_find(name->at, name->n);
-	struct pfw_process *child;
-	uint64_t *place;
 
 	if (!info || info->kind != CALL_KIND_FORK || c->ret <= 0)
 		return;
 	if (is_thread) {
-		place = r->pids.count < THREADS_MAX ? map_put_int(&r->pids, (uint64_t)c->ret, NULL) : NULL;
+		uint64_t *place = r->pids.count < THREADS_MAX ? map_put_int(&r->pids, (uint64_t)c->ret, NULL) : NULL;
 		if (place)
 			*place = (uint64_t)pid + 1;
 		return;
 	}
-	child = foreign_process(r->f, c->ret);
+	struct pfw_process *child = foreign_process(r->f, c->ret);
 	if (child)
 		child->ppid = pid;
 }
@@ -187,13 +183,12 @@ static int64_t path_of(struct strace_reader *r, int64_t pid, const struct strace
 {
 	const struct strace_text *arg = arg_of(c, path), *dir_arg = arg_of(c, dir);
 	struct store_text base = { .data = NULL }, name;
-	int64_t id;
 
 	buf_reset(&r->path);
 	buf_reset(&r->path2);
 	if (!arg || !strace_string(arg, &r->path))
 		return STORE_NULL;
-	id = dir_arg ? descriptor_path(r, pid, dir_arg) : STORE_NULL;
+	int64_t id = dir_arg ? descriptor_path(r, pid, dir_arg) : STORE_NULL;
 	if (id > 0)
 		base.data = map_key(&r->f->sink->strings.ids, (size_t)id - 1, &base.bytes);
 	name = (struct store_text){ .data = r->path.data, .bytes = r->path.len };
@@ -206,22 +201,6 @@ static int64_t path_of(struct strace_reader *r, int64_t pid, const struct strace
 static bool is_named(const struct strace_text *name, const char *word)
 {
 	return name->n == strlen(word) && !memcmp(name->at, word, name->n);
-}
-
-/* Updates the descriptor table after the call. */
-static void follow(struct strace_reader *r, int64_t pid, const struct strace_shape *shape, const struct strace_call *c,
-		int64_t path)
-{
-	bool is_fcntl_dup = shape && shape->effect == SYSCALL_CONTROLS && has_word(&c->all, "F_DUPFD");
-
-	if (!shape || c->ret < 0)
-		return;
-	if (shape->effect == SYSCALL_OPENS)
-		know_file(r, pid, c->ret, c->what.at ? foreign_string(r->f, c->what.at, c->what.n) : path);
-	else if (shape->effect == SYSCALL_CLOSES)
-		know_file(r, pid, number_of(c, 0), STORE_NULL);
-	else if (shape->effect == SYSCALL_DUPS || shape->effect == SYSCALL_DUPS_TO || is_fcntl_dup)
-		know_file(r, pid, c->ret, path);
 }
 
 /* Rows. */
@@ -307,7 +286,16 @@ void strace_add_call(struct strace_reader *r, int64_t tid, int64_t ts_ns, const 
 	r->f->counts->events++;
 	r->f->counts->calls++;
 	foreign_note(r->f, p, tid, ts_ns, row.dur_ns);
-	follow(r, pid, shape, c, path);
+	/* Updates the descriptor table after the call. */
+	bool is_fcntl_dup = shape && shape->effect == SYSCALL_CONTROLS && has_word(&c->all, "F_DUPFD");
+	if (shape && c->ret >= 0) {
+		if (shape->effect == SYSCALL_OPENS)
+			know_file(r, pid, c->ret, c->what.at ? foreign_string(r->f, c->what.at, c->what.n) : path);
+		else if (shape->effect == SYSCALL_CLOSES)
+			know_file(r, pid, number_of(c, 0), STORE_NULL);
+		else if (shape->effect == SYSCALL_DUPS || shape->effect == SYSCALL_DUPS_TO || is_fcntl_dup)
+			know_file(r, pid, c->ret, path);
+	}
 	note_child(r, pid, name, c);
 	note_program(r, p, name, c, path);
 }
