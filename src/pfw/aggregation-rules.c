@@ -137,19 +137,6 @@ static bool take_op(struct parser *p, uint8_t *op)
 	return true;
 }
 
-static void take_field(struct rule_node *node, const char *text, const char *word, size_t n)
-{
-	static const char *const names[] = { "name", "cat", "dur", "ts", "app", "rank" };
-	node->field = ARG;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (n == strlen(names[i]) && !memcmp(word, names[i], n))
-			node->field = (uint8_t)i;
-	if (n > 5 && !memcmp(word, "args.", 5))
-		word += 5, n -= 5;
-	node->key_at = (uint16_t)(word - text);
-	node->key_bytes = (uint16_t)n;
-}
-
 /* {a, b}: equal to one of the values. */
 static uint16_t parse_set(struct parser *p, const struct rule_node *like)
 {
@@ -181,7 +168,16 @@ static uint16_t parse_comparison(struct parser *p)
 		p->at++;
 	if (p->at == word)
 		return NONE;
-	take_field(&made, p->r->text, word, (size_t)(p->at - word));
+	size_t n = (size_t)(p->at - word);
+	static const char *const names[] = { "name", "cat", "dur", "ts", "app", "rank" };
+	made.field = ARG;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (n == strlen(names[i]) && !memcmp(word, names[i], n))
+			made.field = (uint8_t)i;
+	if (n > 5 && !memcmp(word, "args.", 5))
+		word += 5, n -= 5;
+	made.key_at = (uint16_t)(word - p->r->text);
+	made.key_bytes = (uint16_t)n;
 	bool is_not = take_word(p, "NOT");
 	uint16_t node = NONE;
 	if (take_word(p, "IN")) {

@@ -38,16 +38,15 @@ static void put_value(struct buf *out, const char *at, const char *end)
 {
 	while (at < end) {
 		unsigned flags = 0;
-		const char *to, *next;
 
 		if (*at != '"') {
 			buf_addc(out, *at++);
 			continue;
 		}
-		to = jsonscan_string(at + 1, end, &flags);
+		const char *to = jsonscan_string(at + 1, end, &flags);
 		if (!to)
 			return;
-		next = jsonscan_blanks(to, end);
+		const char *next = jsonscan_blanks(to, end);
 		if (next < end && *next == ':')
 			buf_add(out, at, (size_t)(to - at));
 		else

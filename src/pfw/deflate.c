@@ -13,18 +13,6 @@
 #define POLYNOMIAL 0xedb88320u
 #define FOLDED_BYTES 64u
 
-static void deflate_crc_init(struct deflater *d)
-{
-	unsigned a, b, c = 0, e;
-	d->has_pclmul = __get_cpuid(1, &a, &b, &c, &e) && (c & bit_PCLMUL) && (c & bit_SSE4_1);
-	for (uint32_t i = 0; i < 256; i++) {
-		uint32_t crc = i;
-		for (unsigned bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
-		d->crc_table[i] = crc;
-	}
-}
-
 static uint32_t crc_bytes(const struct deflater *d, uint32_t crc, const uint8_t *at, size_t n)
 {
 	while (n--)
@@ -109,12 +97,6 @@ static inline void bits_flush(struct bits *b)
 	b->count &= 7;
 }
 
-static inline uint8_t *bits_finish(struct bits *b)
-{
-	bits_flush(b);
-	return b->at + (b->count != 0);
-}
-
 #define SYMBOLS_MAX 288u
 #define LENGTHS_MAX (DEFLATE_LITERALS + DEFLATE_DISTANCES)
 #define LENGTH_CODES 19u
@@ -127,19 +109,6 @@ struct use {
 	uint32_t count;
 	uint16_t symbol;
 };
-
-/* Sorts by count, ascending. There are few symbols, and most counts are small. */
-static void sort(struct use *u, unsigned n)
-{
-	for (unsigned gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
-		for (unsigned i = gap; i < n; i++) {
-			struct use moved = u[i];
-			unsigned j = i;
-			for (; j >= gap && u[j - gap].count > moved.count; j -= gap)
-				u[j] = u[j - gap];
-			u[j] = moved;
-		}
-}
 
 /* Converts counts to code lengths, in place; n is at least 2. */
 static void lengths_of(struct use *u, unsigned n)
@@ -200,17 +169,6 @@ static uint16_t reversed(unsigned bits, unsigned count)
 	return (uint16_t)r;
 }
 
-/* Assigns canonical codes to the lengths. */
-static void number_codes(struct deflate_code *codes, unsigned count, const unsigned *counts)
-{
-	unsigned next[HUFFMAN_BITS_MAX + 2] = { 0 };
-	for (unsigned i = 1; i <= HUFFMAN_BITS_MAX; i++)
-		next[i + 1] = (next[i] + counts[i]) << 1;
-	for (unsigned i = 0; i < count; i++)
-		if (codes[i].count)
-			codes[i].bits = reversed(next[codes[i].count]++, codes[i].count);
-}
-
 /* Builds codes of at most `limit` bits from the use counts; unused symbols get no code. */
 static void huffman_make(const uint32_t *uses, unsigned count, unsigned limit, struct deflate_code *codes)
 {
@@ -224,13 +182,27 @@ static void huffman_make(const uint32_t *uses, unsigned count, unsigned limit, s
 		codes[n ? used[0].symbol : 0].count = 1;
 		return;
 	}
-	sort(used, n);
+	/* Sorts by count, ascending. There are few symbols, and most counts are small. */
+	for (unsigned gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
+		for (unsigned i = gap; i < n; i++) {
+			struct use moved = used[i];
+			unsigned j = i;
+			for (; j >= gap && used[j - gap].count > moved.count; j -= gap)
+				used[j] = used[j - gap];
+			used[j] = moved;
+		}
 	lengths_of(used, n);
 	limit_lengths(used, n, limit, counts);
 	for (unsigned length = limit, i = 0; length; length--)
 		for (unsigned k = counts[length]; k; k--)
 			codes[used[i++].symbol].count = (uint8_t)length;
-	number_codes(codes, count, counts);
+	/* Assigns canonical codes to the lengths. */
+	unsigned next[HUFFMAN_BITS_MAX + 2] = { 0 };
+	for (unsigned i = 1; i <= HUFFMAN_BITS_MAX; i++)
+		next[i + 1] = (next[i] + counts[i]) << 1;
+	for (unsigned i = 0; i < count; i++)
+		if (codes[i].count)
+			codes[i].bits = reversed(next[codes[i].count]++, codes[i].count);
 }
 
 /* Code lengths, run-length encoded. */
@@ -483,7 +455,14 @@ static void put_body(struct deflater *d, struct bits *b, const uint8_t *data, si
 
 void deflate_init(struct deflater *d)
 {
-	deflate_crc_init(d);
+	unsigned a, b, c = 0, e;
+	d->has_pclmul = __get_cpuid(1, &a, &b, &c, &e) && (c & bit_PCLMUL) && (c & bit_SSE4_1);
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t crc = i;
+		for (unsigned bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
+		d->crc_table[i] = crc;
+	}
 }
 
 size_t deflate_member(struct deflater *d, const void *data, size_t n, void *out)
@@ -496,7 +475,8 @@ size_t deflate_member(struct deflater *d, const void *data, size_t n, void *out)
 	} else {
 		bits_put(&b, 1 | FIXED << 1, 3 + 7); /* an empty final block */
 	}
-	uint8_t *end = bits_finish(&b);
+	bits_flush(&b);
+	uint8_t *end = b.at + (b.count != 0);
 	uint32_t tail[2] = { deflate_crc(d, data, n), (uint32_t)n };
 	memcpy(end, tail, sizeof(tail));
 	return (size_t)(end - (uint8_t *)out) + sizeof(tail);

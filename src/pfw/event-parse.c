@@ -160,11 +160,6 @@ static uint8_t put_host(struct pfw_event *e, struct pfw_field *f)
 	return PFW_ROLE_NONE;
 }
 
-static bool ends_in_hash(const struct pfw_field *f)
-{
-	return f->key_bytes > 5 && !memcmp(f->key + f->key_bytes - 5, "_hash", 5);
-}
-
 static uint8_t put_file(struct pfw_event *e, struct pfw_field *f)
 {
 	bool is_hex;
@@ -177,7 +172,7 @@ static uint8_t put_file(struct pfw_event *e, struct pfw_field *f)
 		e->filename = f;
 		return PFW_ROLE_FILENAME;
 	}
-	if (ends_in_hash(f))
+	if (f->key_bytes > 5 && !memcmp(f->key + f->key_bytes - 5, "_hash", 5))
 		return e->has_file2 || !(e->has_file2 = pfw_field_hash(f, &e->file2_hash, &is_hex)) ? PFW_ROLE_ARGS
 												    : PFW_ROLE_FILE2;
 	if (f->id == PFW_KEY_mode && !e->text_field && f->kind == JSONSCAN_STRING) {
@@ -200,11 +195,10 @@ static bool has_place(const struct pfw_event *e, const struct pfw_field *f)
 static uint8_t put_call_arg(struct pfw_event *e, const struct pfw_context *ctx, struct pfw_field *f)
 {
 	int64_t v;
-	int place;
 
 	if (has_place(e, f) || f->kind != JSONSCAN_INTEGER || !pfw_parse_int(f->value, f->bytes, &v))
 		return PFW_ROLE_NONE;
-	place = pfw_dims_call_arg(e->cache->dims, e->call, f->key, f->key_bytes);
+	int place = pfw_dims_call_arg(e->cache->dims, e->call, f->key, f->key_bytes);
 	return place < 0 ? PFW_ROLE_NONE : put_column(e, ctx, f, STORE_IO_arg0 + (unsigned)place, PLAIN);
 }
 
@@ -223,28 +217,14 @@ static uint8_t put_arg(struct pfw_event *e, const struct pfw_context *ctx, struc
 	return role;
 }
 
-/* Item size times item count is the number of bytes requested. */
-static void find_product(struct pfw_event *e, const struct pfw_line *line)
-{
-	const struct pfw_field *size = pfw_line_arg(line, PFW_KEY_size), *count = pfw_line_arg(line, PFW_KEY_count);
-
-	e->has_product = e->table == STORE_TABLE_IO && size && count && size->kind == JSONSCAN_INTEGER &&
-			count->kind == JSONSCAN_INTEGER;
-}
-
-static void note_product(struct pfw_event *e, const struct pfw_field *f)
-{
-	if (f->id == PFW_KEY_size)
-		e->product[0] = f->column;
-	if (f->id == PFW_KEY_count)
-		e->product[1] = f->column;
-}
-
 static void pfw_fields_put(struct pfw_event *e, const struct pfw_context *ctx, struct pfw_line *line)
 {
 	unsigned products = 0;
 
-	find_product(e, line);
+	/* Item size times item count is the number of bytes requested. */
+	const struct pfw_field *size = pfw_line_arg(line, PFW_KEY_size), *count = pfw_line_arg(line, PFW_KEY_count);
+	e->has_product = e->table == STORE_TABLE_IO && size && count && size->kind == JSONSCAN_INTEGER &&
+			count->kind == JSONSCAN_INTEGER;
 	for (size_t i = 0; i < line->count; i++) {
 		struct pfw_field *f = &line->fields[i];
 
@@ -252,7 +232,10 @@ static void pfw_fields_put(struct pfw_event *e, const struct pfw_context *ctx, s
 		if (!f->role)
 			f->role = f->is_arg ? PFW_ROLE_ARGS : PFW_ROLE_EXTRA;
 		if (e->has_product && f->is_arg && (f->id == PFW_KEY_size || f->id == PFW_KEY_count)) {
-			note_product(e, f);
+			if (f->id == PFW_KEY_size)
+				e->product[0] = f->column;
+			if (f->id == PFW_KEY_count)
+				e->product[1] = f->column;
 			products += f->role == PFW_ROLE_COLUMN;
 		}
 	}
@@ -400,15 +383,6 @@ static void find_process(struct pfw_event *e, const struct pfw_context *ctx)
 		atomic_fetch_or(&e->process->forms, e->forms);
 }
 
-static void add_field(struct buf *out, const struct pfw_field *f)
-{
-	buf_addc(out, out->len ? ',' : '{');
-	if (f->flags & JSONSCAN_HAS_ODD)
-		pfw_clean(out, f->from, (size_t)(f->to - f->from));
-	else
-		buf_add(out, f->from, (size_t)(f->to - f->from));
-}
-
 /* The fields with this role as a JSON object, or NULL if there are none. */
 static const struct store_text *compose(struct buf *out, const struct pfw_line *line, enum pfw_role role,
 		bool is_hostless, struct store_text *text)
@@ -417,8 +391,14 @@ static const struct store_text *compose(struct buf *out, const struct pfw_line *
 	if (is_hostless)
 		buf_adds(out, "{\"hhash\":null");
 	for (size_t i = 0; i < line->count; i++)
-		if (line->fields[i].role == role || (role == PFW_ROLE_ARGS && line->fields[i].role == PFW_ROLE_FILE2))
-			add_field(out, &line->fields[i]);
+		if (line->fields[i].role == role || (role == PFW_ROLE_ARGS && line->fields[i].role == PFW_ROLE_FILE2)) {
+			const struct pfw_field *f = &line->fields[i];
+			buf_addc(out, out->len ? ',' : '{');
+			if (f->flags & JSONSCAN_HAS_ODD)
+				pfw_clean(out, f->from, (size_t)(f->to - f->from));
+			else
+				buf_add(out, f->from, (size_t)(f->to - f->from));
+		}
 	if (!out->len)
 		return NULL;
 	buf_addc(out, '}');
@@ -449,19 +429,6 @@ static void finish_io(struct pfw_event *e)
 	e->dur_ns = row->dur_ns;
 }
 
-static void finish_span(struct pfw_event *e)
-{
-	struct store_span *row = &e->row.span;
-
-	row->process = e->process ? e->process->number : STORE_NULL;
-	row->pid = e->pid;
-	row->tid = e->tid;
-	row->name = intern(e, e->name);
-	row->category = intern(e, e->category);
-	e->ts_ns = row->ts_ns;
-	e->dur_ns = row->dur_ns;
-}
-
 static int64_t phase_of(struct pfw_event *e)
 {
 	if (e->class == PFW_METADATA)
@@ -469,20 +436,6 @@ static int64_t phase_of(struct pfw_event *e)
 	if (e->class == PFW_COUNTER)
 		return pfw_cache_string(e->cache, is_phase(e->phase, "A", '3') ? "A" : "C", 1);
 	return e->phase && e->phase->kind == JSONSCAN_STRING ? intern(e, e->phase) : STORE_NULL;
-}
-
-static void finish_line(struct pfw_event *e)
-{
-	struct store_line *row = &e->row.line;
-
-	row->process = e->process ? e->process->number : STORE_NULL;
-	row->pid = e->pid;
-	row->tid = e->tid;
-	row->phase = phase_of(e);
-	row->name = intern(e, e->name);
-	row->category = intern(e, e->category);
-	e->ts_ns = row->ts_ns;
-	e->dur_ns = STORE_NULL;
 }
 
 static void keep(struct pfw_line *line, const struct pfw_field *field)
@@ -503,11 +456,9 @@ static void keep_names(struct pfw_event *e, struct pfw_line *line, int64_t name,
 
 int pfw_event_make(struct pfw_event *e, const struct pfw_context *ctx, struct pfw_line *line)
 {
-	bool is_known;
-
 	classify(e, ctx, line);
 	start_row(e);
-	is_known = e->table != STORE_TABLE_IO || name_call(e);
+	bool is_known = e->table != STORE_TABLE_IO || name_call(e);
 	pfw_fields_put(e, ctx, line);
 	find_process(e, ctx);
 	if (e->table == STORE_TABLE_IO) {
@@ -516,12 +467,27 @@ int pfw_event_make(struct pfw_event *e, const struct pfw_context *ctx, struct pf
 		e->row.io.args = compose(&e->args_bytes, line, PFW_ROLE_ARGS, false, &e->args);
 		e->row.io.extra = compose(&e->extra_bytes, line, PFW_ROLE_EXTRA, e->is_hostless, &e->extra);
 	} else if (e->table == STORE_TABLE_SPAN) {
-		finish_span(e);
+		struct store_span *row = &e->row.span;
+		row->process = e->process ? e->process->number : STORE_NULL;
+		row->pid = e->pid;
+		row->tid = e->tid;
+		row->name = intern(e, e->name);
+		row->category = intern(e, e->category);
+		e->ts_ns = row->ts_ns;
+		e->dur_ns = row->dur_ns;
 		keep_names(e, line, e->row.span.name, e->row.span.category, false);
 		e->row.span.args = compose(&e->args_bytes, line, PFW_ROLE_ARGS, false, &e->args);
 		e->row.span.extra = compose(&e->extra_bytes, line, PFW_ROLE_EXTRA, e->is_hostless, &e->extra);
 	} else {
-		finish_line(e);
+		struct store_line *row = &e->row.line;
+		row->process = e->process ? e->process->number : STORE_NULL;
+		row->pid = e->pid;
+		row->tid = e->tid;
+		row->phase = phase_of(e);
+		row->name = intern(e, e->name);
+		row->category = intern(e, e->category);
+		e->ts_ns = row->ts_ns;
+		e->dur_ns = STORE_NULL;
 		keep_names(e, line, e->row.line.name, e->row.line.category, false);
 		e->row.line.args = compose(&e->args_bytes, line, PFW_ROLE_ARGS, false, &e->args);
 		e->row.line.extra = compose(&e->extra_bytes, line, PFW_ROLE_EXTRA, false, &e->extra);

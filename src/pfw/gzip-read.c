@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <isa-l/igzip_lib.h>
@@ -146,15 +147,8 @@ struct starts {
 
 static int add_start(struct starts *s, uint64_t at)
 {
-	if (s->count == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 16;
-		uint64_t *grown = reallocarray(s->at, cap, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		s->at = grown;
-		s->cap = cap;
-	}
+	if (!VEC_GROW(s->at, s->cap, s->count + 1, VEC_MAX))
+		return -ENOMEM;
 	s->at[s->count++] = at;
 	return 0;
 }
@@ -164,12 +158,11 @@ static bool is_member(int fd, uint64_t at)
 {
 	struct pfw_gzip *g;
 	char text[PROBE_BYTES];
-	enum pfw_gzip_status status;
 	size_t n;
 
 	if (pfw_gzip_open(&g, fd, at) < 0)
 		return false;
-	status = pfw_gzip_read(g, text, sizeof(text), &n);
+	enum pfw_gzip_status status = pfw_gzip_read(g, text, sizeof(text), &n);
 	pfw_gzip_free(g);
 	return status == PFW_GZIP_MORE || status == PFW_GZIP_MEMBER;
 }
@@ -181,11 +174,10 @@ static int scan_piece(struct starts *s, int fd, uint64_t stride, const uint8_t *
 
 	while (i + PFW_GZIP_HEAD_BYTES <= n) {
 		const uint8_t *hit = memchr(piece + i, 0x1f, n - PFW_GZIP_HEAD_BYTES + 1 - i);
-		size_t k;
 
 		if (!hit)
 			break;
-		k = (size_t)(hit - piece);
+		size_t k = (size_t)(hit - piece);
 		i = k + 1;
 		if (hit[1] != 0x8b || !pfw_gzip_is_head(hit, n - k))
 			continue;
@@ -198,16 +190,6 @@ static int scan_piece(struct starts *s, int fd, uint64_t stride, const uint8_t *
 	return 0;
 }
 
-static ssize_t read_at(int fd, void *place, size_t n, uint64_t at)
-{
-	ssize_t got;
-
-	do
-		got = pread(fd, place, n, (off_t)at);
-	while (got < 0 && errno == EINTR);
-	return got;
-}
-
 int pfw_gzip_scan(int fd, uint64_t bytes, uint64_t stride, uint64_t **starts, size_t *count, struct sonde_err *err)
 {
 	CLEANUP(cleanup_free) uint8_t *piece = malloc(SCAN_BYTES);
@@ -216,7 +198,7 @@ int pfw_gzip_scan(int fd, uint64_t bytes, uint64_t stride, uint64_t **starts, si
 	uint64_t at = stride; /* no other member can start before */
 
 	while (rc == 0 && at < bytes) {
-		ssize_t n = read_at(fd, piece, SCAN_BYTES, at);
+		ssize_t n = TEMP_FAILURE_RETRY(pread(fd, piece, SCAN_BYTES, (off_t)at));
 
 		if (n <= 0) {
 			rc = n < 0 ? -errno : 0;
@@ -271,10 +253,8 @@ struct gzip_stream {
 /* Writes the first n bytes as a member and keeps the rest. */
 static int write_member(struct gzip_stream *g, size_t n)
 {
-	int rc;
-
 	buf_reset(&g->packed);
-	rc = pfw_gzip_deflate(&g->packed, g->text.data, n);
+	int rc = pfw_gzip_deflate(&g->packed, g->text.data, n);
 	if (rc < 0) {
 		errno = -rc;
 		return -1;
@@ -287,7 +267,6 @@ static int write_member(struct gzip_stream *g, size_t n)
 static ssize_t take(void *cookie, const char *bytes, size_t n)
 {
 	struct gzip_stream *g = cookie;
-	const char *newline;
 
 	buf_add(&g->text, bytes, n);
 	if (buf_error(&g->text)) {
@@ -296,7 +275,7 @@ static ssize_t take(void *cookie, const char *bytes, size_t n)
 	}
 	if (g->text.len < GZIP_MEMBER_BYTES)
 		return (ssize_t)n;
-	newline = memrchr(g->text.data, '\n', g->text.len);
+	const char *newline = memrchr(g->text.data, '\n', g->text.len);
 	if (write_member(g, newline ? (size_t)(newline - g->text.data) + 1 : g->text.len) < 0)
 		return 0;
 	return (ssize_t)n;

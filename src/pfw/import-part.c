@@ -1,6 +1,7 @@
 #include "pfw/import-part.h"
 
 #include "base/cleanup.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -46,15 +47,8 @@ static struct pfw_lost_line *place_for(struct pfw_lost *l, const struct pfw_lost
 	}
 	if (kept >= PART_LINES_MAX)
 		return order(line, last) < 0 ? last : NULL;
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 16;
-		struct pfw_lost_line *grown = reallocarray(l->lines, cap, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		l->lines = grown;
-		l->cap = cap;
-	}
+	if (!VEC_GROW(l->lines, l->cap, l->count + 1, LINES_MAX))
+		return NULL;
 	return &l->lines[l->count++];
 }
 
@@ -195,12 +189,11 @@ static int fail(struct reader *r, int error)
 static int make_room(struct reader *r)
 {
 	size_t cap = r->piece ? 2 * r->piece->cap : PFW_PIECE_BYTES;
-	struct pfw_piece *grown;
 
 	if (r->piece && r->len + PFW_PIECE_BYTES / 2 <= r->piece->cap)
 		return 0;
 	want_long(r, cap);
-	grown = pfw_piece_new(cap);
+	struct pfw_piece *grown = pfw_piece_new(cap);
 	if (!grown)
 		return fail(r, ENOMEM);
 	if (r->piece)
@@ -324,16 +317,6 @@ static int finish_lines(struct reader *r)
 
 /* Plain text. */
 
-static ssize_t read_some(int fd, char *place, size_t n, uint64_t at)
-{
-	ssize_t got;
-
-	do
-		got = pread(fd, place, n, (off_t)at);
-	while (got < 0 && errno == EINTR);
-	return got;
-}
-
 /*
  * Finds the newline that ends the part's last line; `at` is the file offset of the text's end. Returns the line's end
  * in the piece, or 0.
@@ -341,13 +324,11 @@ static ssize_t read_some(int fd, char *place, size_t n, uint64_t at)
 static size_t last_line_end(const struct reader *r, uint64_t at)
 {
 	uint64_t begin = at - r->len, to = r->part->to;
-	const char *newline;
-	size_t skip;
 
 	if (at < to)
 		return 0;
-	skip = to - 1 > begin ? (size_t)(to - 1 - begin) : 0;
-	newline = memchr(r->piece->text + skip, '\n', r->len - skip);
+	size_t skip = to - 1 > begin ? (size_t)(to - 1 - begin) : 0;
+	const char *newline = memchr(r->piece->text + skip, '\n', r->len - skip);
 	return newline ? (size_t)(newline - r->piece->text) + 1 : 0;
 }
 
@@ -357,12 +338,10 @@ static int read_text(struct reader *r, int fd)
 
 	r->wants_head = r->drops_head = r->part->from > 0;
 	for (;;) {
-		ssize_t n;
-		size_t end;
-
 		if (make_room(r) < 0)
 			return -ENOMEM;
-		n = read_some(fd, r->piece->text + r->len, r->piece->cap - r->len - 1, at);
+		ssize_t n = TEMP_FAILURE_RETRY(
+				pread(fd, r->piece->text + r->len, r->piece->cap - r->len - 1, (off_t)at));
 		if (n < 0)
 			return fail(r, errno);
 		if (n == 0)
@@ -370,7 +349,7 @@ static int read_text(struct reader *r, int fd)
 		at += (uint64_t)n;
 		r->len += (size_t)n;
 		r->part->text_bytes += (uint64_t)n;
-		end = last_line_end(r, at);
+		size_t end = last_line_end(r, at);
 		if (end) {
 			r->len = end;
 			return take_lines(r, end);

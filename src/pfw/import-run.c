@@ -135,13 +135,6 @@ static int attempt(struct pfw_import *im, struct sonde_err *err)
 	return im->pool.is_misplit;
 }
 
-static void drop_attempt(struct pfw_import *im)
-{
-	store_sink_close(&im->sink, NULL);
-	pfw_dims_release(&im->dims);
-	import_pool_release(&im->pool);
-}
-
 void pfw_remove_tables(int tablesfd)
 {
 	char name[64];
@@ -159,7 +152,9 @@ int pfw_read_all(struct pfw_import *im, struct sonde_err *err)
 	if (rc <= 0)
 		return rc;
 	/* If one was split in the wrong place, none is split: the cost is at most that of reading them twice. */
-	drop_attempt(im);
+	store_sink_close(&im->sink, NULL);
+	pfw_dims_release(&im->dims);
+	import_pool_release(&im->pool);
 	pfw_remove_tables(im->run.tablesfd);
 	for (size_t i = 0; i < im->inputs.count; i++)
 		im->inputs.items[i].is_unsplit = true;
@@ -184,12 +179,6 @@ __attribute__((format(printf, 4, 5))) static void add_problem(struct import_resu
 	r->problem_count++;
 }
 
-static void add_file_problem(struct import_result *r, const char *path, const char *text)
-{
-	if (r->bad_files++ < IMPORT_PROBLEMS_MAX)
-		add_problem(r, path, 0, "%s", text);
-}
-
 /* Adds one sentence for each incomplete file. */
 static void tell_of_files(struct pfw_import *im)
 {
@@ -204,22 +193,8 @@ static void tell_of_files(struct pfw_import *im)
 			snprintf(text, sizeof(text), "cannot be read: %s", strerror(in->error));
 		for (size_t k = 0; !is_bad && k < in->part_count; k++)
 			is_bad = pfw_part_describe(&im->pool.parts[in->first_part + k], text, sizeof(text));
-		if (is_bad)
-			add_file_problem(r, in->path, text);
-	}
-}
-
-static void tell_of_lines(struct pfw_import *im)
-{
-	struct pfw_lost *lost = &im->pool.lost;
-
-	pfw_lost_sort(lost);
-	for (size_t i = 0; i < lost->count && i < IMPORT_PROBLEMS_MAX; i++) {
-		const struct pfw_lost_line *line = &lost->lines[i];
-		bool is_cut = line->bytes >= sizeof(line->text);
-
-		add_problem(im->result, line->part->input->path, pfw_lost_number(line), "%s, at byte %zu: %s%s",
-				line->reason, line->where + 1, line->text, is_cut ? "..." : "");
+		if (is_bad && r->bad_files++ < IMPORT_PROBLEMS_MAX)
+			add_problem(r, in->path, 0, "%s", text);
 	}
 }
 
@@ -315,37 +290,6 @@ static void write_source(struct json *j, const struct pfw_import *im)
 	json_end(j);
 }
 
-static void write_tables(struct json *j, const struct pfw_import *im)
-{
-	json_key(j, "tables");
-	json_object(j);
-	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
-		uint64_t rows = im->tables.rows[i] + store_sink_table_rows(&im->sink, i);
-
-		if (rows)
-			json_kuint(j, store_schemas[i]->name, rows);
-	}
-	json_kuint(j, "string", store_strings_count(&im->sink.strings));
-	json_end(j);
-	json_kuint(j, "lost_rows", im->result->lost_rows);
-}
-
-/* Only problems: data that is missing for a good reason is not one. */
-static void write_trouble(struct json *j, const struct import_result *r)
-{
-	char text[256];
-
-	if (r->trouble.text[0])
-		json_kstr(j, "trouble", r->trouble.text);
-	else if (r->counts.invalid || r->counts.too_long || r->bad_files) {
-		snprintf(text, sizeof(text),
-				"%" PRIu64 " invalid lines, %" PRIu64 " lines too long, %" PRIu64
-				" files truncated, damaged, empty or unreadable",
-				r->counts.invalid, r->counts.too_long, r->bad_files);
-		json_kstr(j, "trouble", text);
-	}
-}
-
 static void write_json(struct buf *out, const struct pfw_import *im)
 {
 	struct json j;
@@ -367,25 +311,30 @@ static void write_json(struct buf *out, const struct pfw_import *im)
 	json_array(&j);
 	json_end(&j);
 	write_source(&j, im);
-	write_tables(&j, im);
-	write_trouble(&j, im->result);
+	json_key(&j, "tables");
+	json_object(&j);
+	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+		uint64_t rows = im->tables.rows[i] + store_sink_table_rows(&im->sink, i);
+		if (rows)
+			json_kuint(&j, store_schemas[i]->name, rows);
+	}
+	json_kuint(&j, "string", store_strings_count(&im->sink.strings));
+	json_end(&j);
+	json_kuint(&j, "lost_rows", im->result->lost_rows);
+	/* Only problems: data that is missing for a good reason is not one. */
+	const struct import_result *r = im->result;
+	char text[256];
+	if (r->trouble.text[0])
+		json_kstr(&j, "trouble", r->trouble.text);
+	else if (r->counts.invalid || r->counts.too_long || r->bad_files) {
+		snprintf(text, sizeof(text),
+				"%" PRIu64 " invalid lines, %" PRIu64 " lines too long, %" PRIu64
+				" files truncated, damaged, empty or unreadable",
+				r->counts.invalid, r->counts.too_long, r->bad_files);
+		json_kstr(&j, "trouble", text);
+	}
 	json_end(&j);
 	buf_addc(out, '\n');
-}
-
-static uint64_t table_bytes(int tablesfd)
-{
-	uint64_t bytes = 0;
-
-	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
-		struct stat st;
-		char name[64];
-
-		snprintf(name, sizeof(name), "%s.tbl", store_schemas[i]->name);
-		if (fstatat(tablesfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-			bytes += (uint64_t)st.st_size;
-	}
-	return bytes;
 }
 
 int pfw_run_finish(struct pfw_import *im, struct sonde_err *err)
@@ -395,14 +344,29 @@ int pfw_run_finish(struct pfw_import *im, struct sonde_err *err)
 
 	sum_up(im);
 	tell_of_files(im);
-	tell_of_lines(im);
+	struct pfw_lost *lost = &im->pool.lost;
+	pfw_lost_sort(lost);
+	for (size_t i = 0; i < lost->count && i < IMPORT_PROBLEMS_MAX; i++) {
+		const struct pfw_lost_line *line = &lost->lines[i];
+		bool is_cut = line->bytes >= sizeof(line->text);
+		add_problem(im->result, line->part->input->path, pfw_lost_number(line), "%s, at byte %zu: %s%s",
+				line->reason, line->where + 1, line->text, is_cut ? "..." : "");
+	}
 	pfw_dims_write(&im->dims);
 	r->lost_rows = im->tables.lost + store_sink_lost(&im->sink);
 	r->trouble = im->tables.err.text[0] ? im->tables.err : im->sink.err;
 	write_json(&json, im);
 	if (store_sink_close(&im->sink, err) < 0 && !r->trouble.text[0] && err)
 		r->trouble = *err;
-	r->run_bytes = table_bytes(im->run.tablesfd);
+	uint64_t bytes = 0;
+	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+		struct stat st;
+		char name[64];
+		snprintf(name, sizeof(name), "%s.tbl", store_schemas[i]->name);
+		if (fstatat(im->run.tablesfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			bytes += (uint64_t)st.st_size;
+	}
+	r->run_bytes = bytes;
 	r->path = strdup(im->run.path);
 	if (buf_error(&json) || !r->path)
 		return err_sys(err, ENOMEM, "cannot write run.json");

@@ -1,5 +1,5 @@
+#include "base/vec.h"
 #include "pfw/import-pool.h"
-
 #include "pfw/name-tables.h"
 
 #include <math.h>
@@ -97,18 +97,8 @@ int64_t pfw_cache_file(struct pfw_cache *c, const struct pfw_process *p, uint64_
 
 static struct pfw_thread *add_thread(struct pfw_cache *c, const struct pfw_process *p, int64_t tid)
 {
-	struct pfw_thread *t;
-
-	if (c->thread_count == c->thread_cap) {
-		size_t cap = c->thread_cap ? 2 * c->thread_cap : 64;
-		struct pfw_thread **threads = reallocarray(c->threads, cap, sizeof(*threads));
-
-		if (!threads)
-			return NULL;
-		c->threads = threads;
-		c->thread_cap = cap;
-	}
-	t = arena_alloc(&c->arena, sizeof(*t));
+	bool has_room = VEC_GROW(c->threads, c->thread_cap, c->thread_count + 1, THREADS_MAX + 1);
+	struct pfw_thread *t = has_room ? arena_alloc(&c->arena, sizeof(*t)) : NULL;
 	if (!t)
 		return NULL;
 	*t = (struct pfw_thread){ .process = p,
@@ -122,19 +112,17 @@ static struct pfw_thread *add_thread(struct pfw_cache *c, const struct pfw_proce
 
 struct pfw_thread *pfw_cache_thread(struct pfw_cache *c, const struct pfw_process *p, int64_t tid)
 {
-	struct pfw_thread **place, *recent;
 	int64_t key[2] = { p ? p->number : 0, tid };
-	uint64_t *number;
 
 	if (!p)
 		return NULL;
-	place = &c->recent[mix((uint64_t)key[0], (uint64_t)tid) % PFW_CACHE_THREADS];
-	recent = *place;
+	struct pfw_thread **place = &c->recent[mix((uint64_t)key[0], (uint64_t)tid) % PFW_CACHE_THREADS];
+	struct pfw_thread *recent = *place;
 	if (recent && recent->process == p && recent->tid == tid)
 		return recent;
 	if (c->thread_count >= THREADS_MAX)
 		pfw_cache_flush(c);
-	number = map_put(&c->thread_numbers, key, sizeof(key), NULL);
+	uint64_t *number = map_put(&c->thread_numbers, key, sizeof(key), NULL);
 	if (!number)
 		return NULL;
 	if (!*number && add_thread(c, p, tid))
@@ -290,7 +278,6 @@ static void take_metadata(struct pfw_worker *w)
 	const struct pfw_event *e = &w->event;
 	const struct pfw_field *name = pfw_line_arg(&w->line, PFW_KEY_name),
 			       *value = pfw_line_arg(&w->line, PFW_KEY_value);
-	struct pfw_thread *thread;
 	uint64_t hash;
 	bool is_hex;
 
@@ -300,7 +287,7 @@ static void take_metadata(struct pfw_worker *w)
 		if (value && pfw_field_hash(value, &hash, &is_hex))
 			pfw_dims_define(w->dims, *e->name->value, e->process, hash, string_of(w, name));
 	} else if (is_named(e, "thread_name")) {
-		thread = pfw_cache_thread(&w->cache, e->process, e->tid);
+		struct pfw_thread *thread = pfw_cache_thread(&w->cache, e->process, e->tid);
 		if (thread && thread->name == STORE_NULL)
 			thread->name = string_of(w, name);
 	} else if (is_named(e, "process_name")) {
@@ -318,32 +305,11 @@ static bool take_hash(const struct pfw_line *line, enum pfw_key key, uint64_t *h
 	return f && pfw_field_hash(f, hash, &is_hex);
 }
 
-/* The first event of a process, written by the tracer itself. */
-static void take_start(struct pfw_worker *w)
-{
-	struct pfw_process facts = { .ppid = STORE_NULL };
-	const struct pfw_field *ppid = pfw_line_arg(&w->line, PFW_KEY_ppid);
-
-	if (ppid)
-		pfw_field_int(ppid, &facts.ppid);
-	facts.has_cmd = take_hash(&w->line, PFW_KEY_cmd_hash, &facts.cmd_hash);
-	facts.has_exec = take_hash(&w->line, PFW_KEY_exec_hash, &facts.exec_hash);
-	facts.has_cwd = take_hash(&w->line, PFW_KEY_cwd, &facts.cwd_hash);
-	pfw_dims_started(w->dims, w->event.process, &facts);
-}
-
 /* Counters: one row per number. */
 
 static bool is_hash_key(const struct pfw_field *f)
 {
 	return f->key_bytes >= 4 && !memcmp(f->key + f->key_bytes - 4, "hash", 4);
-}
-
-static double read_real(struct pfw_worker *w, const struct pfw_field *f)
-{
-	buf_reset(&w->scratch);
-	buf_add(&w->scratch, f->value, f->bytes);
-	return strtod(w->scratch.data, NULL);
 }
 
 static void add_counters(struct pfw_worker *w)
@@ -361,7 +327,9 @@ static void add_counters(struct pfw_worker *w)
 
 		if (!f->is_arg || (f->kind != JSONSCAN_INTEGER && f->kind != JSONSCAN_REAL) || is_hash_key(f))
 			continue;
-		row.value = read_real(w, f);
+		buf_reset(&w->scratch);
+		buf_add(&w->scratch, f->value, f->bytes);
+		row.value = strtod(w->scratch.data, NULL);
 		buf_reset(&w->scratch);
 		pfw_field_text(e->name, &w->scratch);
 		buf_addc(&w->scratch, '.');
@@ -381,9 +349,17 @@ static void add_event(struct pfw_worker *w, const char *at, size_t n)
 	w->counts.events++;
 	w->counts.calls += e->table == STORE_TABLE_IO;
 	w->counts.odd_durations += e->odd_durations;
-	if (e->process && is_named(e, "start"))
-		take_start(w);
-	else if (w->shapes)
+	if (e->process && is_named(e, "start")) {
+		/* The first event of a process, written by the tracer itself. */
+		struct pfw_process facts = { .ppid = STORE_NULL };
+		const struct pfw_field *ppid = pfw_line_arg(&w->line, PFW_KEY_ppid);
+		if (ppid)
+			pfw_field_int(ppid, &facts.ppid);
+		facts.has_cmd = take_hash(&w->line, PFW_KEY_cmd_hash, &facts.cmd_hash);
+		facts.has_exec = take_hash(&w->line, PFW_KEY_exec_hash, &facts.exec_hash);
+		facts.has_cwd = take_hash(&w->line, PFW_KEY_cwd, &facts.cwd_hash);
+		pfw_dims_started(w->dims, w->event.process, &facts);
+	} else if (w->shapes)
 		pfw_shapes_learn(w->shapes, at, n + 1, &w->line, e);
 	pfw_thread_note(pfw_cache_thread(&w->cache, e->process, e->tid), e->ts_ns, e->dur_ns);
 }
@@ -435,14 +411,6 @@ static void take_record(struct pfw_worker *w, uint64_t number, const char *at, s
 	add_row(w, e->table, &e->row, text_bytes);
 }
 
-/* Frees the memory that a long line needed. */
-static void give_back(struct pfw_worker *w)
-{
-	pfw_event_release(&w->event);
-	pfw_line_release(&w->line);
-	buf_release(&w->scratch);
-}
-
 /* The general parser; n excludes the newline. */
 static void take_line(struct pfw_worker *w, uint64_t number, const char *at, size_t n)
 {
@@ -463,18 +431,12 @@ static void take_line(struct pfw_worker *w, uint64_t number, const char *at, siz
 	} else if (kind == PFW_LINE_NO_MEMORY) {
 		__atomic_fetch_add(&w->tables->lost, 1, __ATOMIC_RELAXED);
 	}
-	if (n > KEEP_BYTES)
-		give_back(w);
-}
-
-static void take_match(struct pfw_worker *w, const struct pfw_match *m)
-{
-	w->counts.lines++;
-	w->counts.quick++;
-	w->counts.events++;
-	w->counts.calls += m->table == STORE_TABLE_IO;
-	pfw_thread_note(m->thread, m->ts_ns, m->dur_ns);
-	add_row(w, m->table, m->row, m->text_bytes);
+	if (n > KEEP_BYTES) {
+		/* Frees the memory that a long line needed. */
+		pfw_event_release(&w->event);
+		pfw_line_release(&w->line);
+		buf_release(&w->scratch);
+	}
 }
 
 uint64_t pfw_worker_text(struct pfw_worker *w, const struct pfw_context *ctx, const char *text, size_t n)
@@ -489,7 +451,12 @@ uint64_t pfw_worker_text(struct pfw_worker *w, const struct pfw_context *ctx, co
 		struct pfw_match match;
 
 		if (w->shapes && pfw_shapes_match(w->shapes, text, &match)) {
-			take_match(w, &match);
+			w->counts.lines++;
+			w->counts.quick++;
+			w->counts.events++;
+			w->counts.calls += match.table == STORE_TABLE_IO;
+			pfw_thread_note(match.thread, match.ts_ns, match.dur_ns);
+			add_row(w, match.table, match.row, match.text_bytes);
 			text = match.end;
 		} else {
 			const char *newline = memchr(text, '\n', (size_t)(end - text));

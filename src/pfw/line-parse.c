@@ -1,5 +1,7 @@
 #include "pfw/line-parse.h"
 
+#include "base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,11 +137,10 @@ static const char *decode_unicode(struct buf *out, const char *at, const char *e
 static const char *decode_escape(struct buf *out, const char *at, const char *end)
 {
 	static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
-	const char *hit;
 
 	if (*at == 'u')
 		return decode_unicode(out, at + 1, end);
-	hit = strchr(from, *at);
+	const char *hit = strchr(from, *at);
 	buf_addc(out, hit ? to[hit - from] : *at);
 	return at + 1;
 }
@@ -229,15 +230,8 @@ void pfw_line_release(struct pfw_line *l)
 
 static struct pfw_field *add_field(struct pfw_line *l)
 {
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 32;
-		struct pfw_field *fields = reallocarray(l->fields, cap, sizeof(*fields));
-
-		if (!fields)
-			return NULL;
-		l->fields = fields;
-		l->cap = cap;
-	}
+	if (!VEC_GROW(l->fields, l->cap, l->count + 1, VEC_MAX))
+		return NULL;
 	l->fields[l->count] = (struct pfw_field){ .role = 0 };
 	return &l->fields[l->count++];
 }
@@ -283,11 +277,10 @@ static const char *fail(struct scan *s, const char *at, const char *reason)
 static const char *scan_key(struct scan *s, const char *at, struct pfw_field *f)
 {
 	unsigned flags = 0;
-	const char *to;
 
 	if (at == s->end || *at != '"')
 		return fail(s, at, at == s->end ? "unexpected end of the object" : "expected a quoted key");
-	to = jsonscan_string(at + 1, s->end, &flags);
+	const char *to = jsonscan_string(at + 1, s->end, &flags);
 	if (!to)
 		return fail(s, at, "unterminated key");
 	f->from = at;
@@ -339,11 +332,10 @@ static const char *scan_object(struct scan *s, const char *at, bool is_args);
 static const char *scan_field(struct scan *s, const char *at, bool is_arg)
 {
 	struct pfw_line *l = s->line;
-	struct pfw_field *f;
 
 	if (l->count == PFW_FIELDS_MAX)
 		return fail(s, at, "more than 65536 fields");
-	f = add_field(l);
+	struct pfw_field *f = add_field(l);
 	if (!f) {
 		s->kind = PFW_LINE_NO_MEMORY;
 		return NULL;

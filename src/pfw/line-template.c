@@ -97,16 +97,6 @@ static enum slot_left left_of(const struct pfw_field *f)
 	return f->role == PFW_ROLE_EXTRA ? LEFT_EXTRA : LEFT_NONE;
 }
 
-/* Sets the scale of a column; columns with unscaled numbers need none. */
-static void set_scale(struct slot *slot, const struct pfw_scale *scales, const struct pfw_scale *wanted)
-{
-	slot->scale = SCALE_PLAIN;
-	for (unsigned i = 0; i < SCALES; i++)
-		if (!memcmp(&scales[i], wanted, sizeof(*wanted)))
-			slot->scale = (uint8_t)i;
-	slot->op = slot->scale == SCALE_PLAIN ? SLOT_INT : SLOT_SCALED;
-}
-
 /* Returns whether the number has the same number of digits in most lines. */
 static bool is_steady(const struct pfw_field *f)
 {
@@ -134,7 +124,12 @@ static void add_slot(struct shape *s, const struct pfw_context *ctx, const struc
 	if (op == SLOT_SCALED) {
 		struct pfw_scale scale = pfw_scale_of(ctx, s->table, f->column);
 
-		set_scale(slot, s->scales, &scale);
+		/* Columns with unscaled numbers need no scale. */
+		slot->scale = SCALE_PLAIN;
+		for (unsigned i = 0; i < SCALES; i++)
+			if (!memcmp(&s->scales[i], &scale, sizeof(scale)))
+				slot->scale = (uint8_t)i;
+		slot->op = slot->scale == SCALE_PLAIN ? SLOT_INT : SLOT_SCALED;
 		slot->usual = is_steady(f) ? (uint8_t)f->bytes : USUAL_VARIES;
 	}
 	if (op == SLOT_SAME) {
@@ -197,21 +192,6 @@ static uint64_t add_to_hash(uint64_t hash, const void *bytes, size_t n)
 	return hash;
 }
 
-/* Lines of the same template have the same signature: the constant text and the kinds of the values. */
-static uint64_t sign(const struct shape *s)
-{
-	uint64_t hash = add_to_hash(0xcbf29ce484222325u, s->fixed + s->end_at, s->end_bytes);
-
-	for (unsigned i = 0; i < s->slot_count; i++) {
-		const struct slot *slot = &s->slots[i];
-		uint8_t what[4] = { slot->op, slot->kind, slot->role, slot->column };
-
-		hash = add_to_hash(hash, s->fixed + slot->fixed_at, slot->fixed_bytes);
-		hash = add_to_hash(hash, what, sizeof(what));
-	}
-	return hash;
-}
-
 /* The template of this line, or NULL if it cannot be one. `scales` must stay valid. */
 static struct shape *shape_learn(const struct pfw_context *ctx, const struct pfw_scale *scales, const char *at,
 		size_t n, const struct pfw_line *line, const struct pfw_event *e)
@@ -237,7 +217,15 @@ static struct shape *shape_learn(const struct pfw_context *ctx, const struct pfw
 	s->dur_column = s->table == STORE_TABLE_IO ? STORE_IO_dur_ns : STORE_SPAN_dur_ns;
 	add_slots(s, ctx, at, n, line, e);
 	take_facts(s, e);
-	s->signature = sign(s);
+	/* Lines of the same template have the same signature: the constant text and the kinds of the values. */
+	uint64_t hash = add_to_hash(0xcbf29ce484222325u, s->fixed + s->end_at, s->end_bytes);
+	for (unsigned i = 0; i < s->slot_count; i++) {
+		const struct slot *slot = &s->slots[i];
+		uint8_t what[4] = { slot->op, slot->kind, slot->role, slot->column };
+		hash = add_to_hash(hash, s->fixed + slot->fixed_at, slot->fixed_bytes);
+		hash = add_to_hash(hash, what, sizeof(what));
+	}
+	s->signature = hash;
 	return s;
 }
 
@@ -311,21 +299,6 @@ static bool parse_hash(const struct slot *slot, const struct value *v, uint64_t 
 					     : pfw_parse_uint(v->at, v->bytes, hash);
 }
 
-static bool parse_host(const struct slot *slot, const struct value *v, struct facts *f)
-{
-	const unsigned hashes = PFW_FORM_HEX_HASH | PFW_FORM_SHORT_HASH | PFW_FORM_INTEGER_HASH;
-
-	f->process.host_kind = PFW_HOST_HASH;
-	if (!parse_hash(slot, v, &f->process.host))
-		return false;
-	f->forms &= ~hashes;
-	if (slot->kind == JSONSCAN_STRING)
-		f->forms |= PFW_FORM_HEX_HASH;
-	else
-		f->forms |= f->process.host <= PFW_SHORT_HASH_MAX ? PFW_FORM_SHORT_HASH : PFW_FORM_INTEGER_HASH;
-	return true;
-}
-
 static bool parse_name(struct pfw_shapes *ss, const struct value *v, int64_t *name)
 {
 	*name = pfw_cache_string(ss->cache, v->at, v->bytes);
@@ -342,7 +315,15 @@ static bool parse_fact(struct pfw_shapes *ss, const struct slot *slot, const str
 	case PFW_ROLE_TID:
 		return pfw_parse_int(v->at, v->bytes, &f->tid);
 	case PFW_ROLE_HOST:
-		return parse_host(slot, v, f);
+		f->process.host_kind = PFW_HOST_HASH;
+		if (!parse_hash(slot, v, &f->process.host))
+			return false;
+		f->forms &= ~(unsigned)(PFW_FORM_HEX_HASH | PFW_FORM_SHORT_HASH | PFW_FORM_INTEGER_HASH);
+		if (slot->kind == JSONSCAN_STRING)
+			f->forms |= PFW_FORM_HEX_HASH;
+		else
+			f->forms |= f->process.host <= PFW_SHORT_HASH_MAX ? PFW_FORM_SHORT_HASH : PFW_FORM_INTEGER_HASH;
+		return true;
 	case PFW_ROLE_HOSTNAME:
 		f->process.host_kind = PFW_HOST_NAME;
 		if (!parse_name(ss, v, &name))
@@ -359,16 +340,6 @@ static bool parse_fact(struct pfw_shapes *ss, const struct slot *slot, const str
 		f->file_name = pfw_dims_named_file(ss->cache->dims, name);
 		return f->file_name != STORE_NULL;
 	}
-}
-
-static void put_files(struct pfw_shapes *ss, struct shape *s)
-{
-	if (s->has_file)
-		s->row.io.file = pfw_cache_file(ss->cache, s->process, s->facts.file_hash);
-	else if (s->has_file_name)
-		s->row.io.file = s->facts.file_name;
-	if (s->has_file2)
-		s->row.io.file2 = pfw_cache_file(ss->cache, s->process, s->facts.file2_hash);
 }
 
 static void put_process(struct shape *s)
@@ -393,7 +364,6 @@ static bool resolve(struct pfw_shapes *ss, struct shape *s, const struct value *
 {
 	struct facts facts = s->facts;
 	struct pfw_process *process = s->process;
-	bool is_moved;
 
 	for (uint32_t left = changed; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left);
@@ -407,22 +377,22 @@ static bool resolve(struct pfw_shapes *ss, struct shape *s, const struct value *
 		return false;
 	for (uint32_t left = changed; left; left &= left - 1)
 		remember(&s->sames[s->slots[__builtin_ctz(left)].same], &values[__builtin_ctz(left)]);
-	is_moved = process != s->process || facts.tid != s->facts.tid;
+	bool is_moved = process != s->process || facts.tid != s->facts.tid;
 	s->facts = facts;
 	s->process = process;
 	if (is_moved) {
 		s->epoch = 0;
 		put_process(s);
 	}
-	if (s->table == STORE_TABLE_IO)
-		put_files(ss, s);
+	if (s->table == STORE_TABLE_IO) {
+		if (s->has_file)
+			s->row.io.file = pfw_cache_file(ss->cache, s->process, s->facts.file_hash);
+		else if (s->has_file_name)
+			s->row.io.file = s->facts.file_name;
+		if (s->has_file2)
+			s->row.io.file2 = pfw_cache_file(ss->cache, s->process, s->facts.file2_hash);
+	}
 	return true;
-}
-
-static void find_thread(struct pfw_shapes *ss, struct shape *s)
-{
-	s->thread = pfw_cache_thread(ss->cache, s->process, s->facts.tid);
-	s->epoch = ss->cache->epoch;
 }
 
 /* Texts. */
@@ -512,8 +482,10 @@ bool pfw_shapes_match(struct pfw_shapes *ss, const char *at, struct pfw_match *m
 
 	if (!s || match->end - at > (ptrdiff_t)SHAPE_LINE_MAX || (changed && !resolve(ss, s, values, changed)))
 		return false;
-	if (s->epoch != ss->cache->epoch)
-		find_thread(ss, s);
+	if (s->epoch != ss->cache->epoch) {
+		s->thread = pfw_cache_thread(ss->cache, s->process, s->facts.tid);
+		s->epoch = ss->cache->epoch;
+	}
 	if (s->has_product)
 		s->row.io.size = pfw_product(s->row.words[s->product[0]], s->row.words[s->product[1]]);
 	ss->last = s;

@@ -161,20 +161,15 @@ static bool is_summed(struct pfwlog *log, const struct call_line *l, int64_t sta
 	return log_is_summed(log, &e);
 }
 
-static void count_event(struct pfwlog *log, int64_t end_ns)
-{
-	log->now.events++;
-	if (end_ns > log->now.last_ns)
-		log->now.last_ns = end_ns;
-}
-
 static void write_call(struct pfwlog *log, const struct walk *w, const struct call_line *l)
 {
 	const struct sonde_rec_call *r = l->r;
 	int64_t start_ns = real_ns(log, r->ticks), end_ns = real_ns(log, r->ticks + r->dur_ticks);
 	int64_t start = in_units(log, start_ns), end = in_units(log, end_ns);
 	bool is_endless = r->flags & SONDE_CALL_NO_END || end < start;
-	count_event(log, end_ns);
+	log->now.events++;
+	if (end_ns > log->now.last_ns)
+		log->now.last_ns = end_ns;
 	if (is_summed(log, l, start, is_endless ? 0 : end - start)) {
 		sum_call(log, w, l, start_ns, is_endless ? 0 : end - start);
 		return;

@@ -154,17 +154,6 @@ static struct sonde_chunk *chunk_of(const struct pfwlog *log, uint32_t segment, 
 			(size_t)chunk * SONDE_CHUNK_BYTES);
 }
 
-/* A chunk marked free must contain only zeros and be closed. */
-static void give_back(struct pfwlog *log, uint32_t segment, uint32_t chunk, struct sonde_chunk *c)
-{
-	uint64_t tail = __atomic_load_n(&c->tail, __ATOMIC_RELAXED); /* once: the program may change it */
-	uint64_t used = tail < SONDE_CHUNK_BYTES ? tail : SONDE_CHUNK_BYTES;
-	c->tail = SONDE_TAIL_CLOSED;
-	memset((char *)c + sizeof(c->tail), 0, (used < SONDE_CHUNK_FIRST ? SONDE_CHUNK_FIRST : used) - sizeof(c->tail));
-	log->segments[segment]->chunks[chunk] = (struct walk){ 0 };
-	__atomic_store_n(&log->segments[segment]->at->owner[chunk], 0, __ATOMIC_RELEASE);
-}
-
 void log_apply_journal(struct pfwlog *log)
 {
 	struct pfwlog_state *s = log->state;
@@ -220,8 +209,18 @@ void log_commit(struct pfwlog *log)
 		uint32_t segment = log->touched[i].segment, chunk = log->touched[i].chunk;
 		struct walk *w = &log->segments[segment]->chunks[chunk];
 		w->is_touched = false;
-		if (w->is_free)
-			give_back(log, segment, chunk, chunk_of(log, segment, chunk));
+		if (w->is_free) {
+			/* A chunk marked free must contain only zeros and be closed. */
+			struct sonde_chunk *c = chunk_of(log, segment, chunk);
+			uint64_t tail = __atomic_load_n(&c->tail,
+					__ATOMIC_RELAXED); /* once: the program may change it */
+			uint64_t used = tail < SONDE_CHUNK_BYTES ? tail : SONDE_CHUNK_BYTES;
+			c->tail = SONDE_TAIL_CLOSED;
+			memset((char *)c + sizeof(c->tail), 0,
+					(used < SONDE_CHUNK_FIRST ? SONDE_CHUNK_FIRST : used) - sizeof(c->tail));
+			log->segments[segment]->chunks[chunk] = (struct walk){ 0 };
+			__atomic_store_n(&log->segments[segment]->at->owner[chunk], 0, __ATOMIC_RELEASE);
+		}
 	}
 	log->touched_count = 0;
 	log->has_free = false;

@@ -92,11 +92,6 @@ static struct name *name_at(const struct names *n, uint32_t number)
 	return name->bytes <= n->arena.allocated - place - sizeof(*name) ? name : NULL;
 }
 
-static uint32_t number_of(const struct names *n, const struct name *name)
-{
-	return (uint32_t)((size_t)((const char *)name - n->arena.at) / 8);
-}
-
 static void table_add(struct names *n, uint32_t number, uint32_t quick)
 {
 	size_t i = quick & (n->slots - 1);
@@ -131,9 +126,17 @@ static size_t name_bytes(size_t text_bytes)
 	return (sizeof(struct name) + text_bytes + 7) & ~(size_t)7;
 }
 
-/* Rebuilds the table from the file of a dead writer. The content is untrusted: invalid entries are skipped. */
-static void table_rebuild(struct names *n)
+bool names_open(struct names *n, int dirfd, bool is_hex)
 {
+	*n = (struct names){ .is_hex = is_hex };
+	if (!grown_open(&n->arena, dirfd, "names", ARENA_BYTES) ||
+			!grown_open(&n->strings, dirfd, "strings", STRINGS_BYTES) ||
+			!grown_open(&n->files, dirfd, "files", FILES_BYTES) || !grown_need(&n->arena, FIRST_NAME) ||
+			!table_grow(n))
+		return false;
+	if (*arena_used(n) < FIRST_NAME)
+		*arena_used(n) = FIRST_NAME;
+	/* Rebuilds the table from the file of a dead writer. The content is untrusted: invalid entries are skipped. */
 	uint64_t used = *arena_used(n);
 	if (used > n->arena.allocated)
 		used = *arena_used(n) = FIRST_NAME;
@@ -146,19 +149,6 @@ static void table_rebuild(struct names *n)
 		table_add(n, (uint32_t)(at / 8), name->quick);
 		at += name_bytes(name->bytes);
 	}
-}
-
-bool names_open(struct names *n, int dirfd, bool is_hex)
-{
-	*n = (struct names){ .is_hex = is_hex };
-	if (!grown_open(&n->arena, dirfd, "names", ARENA_BYTES) ||
-			!grown_open(&n->strings, dirfd, "strings", STRINGS_BYTES) ||
-			!grown_open(&n->files, dirfd, "files", FILES_BYTES) || !grown_need(&n->arena, FIRST_NAME) ||
-			!table_grow(n))
-		return false;
-	if (*arena_used(n) < FIRST_NAME)
-		*arena_used(n) = FIRST_NAME;
-	table_rebuild(n);
 	return true;
 }
 
@@ -172,8 +162,14 @@ void names_release(struct names *n)
 	n->table = NULL;
 }
 
-static struct name *add(struct names *n, const char *text, size_t bytes, uint32_t quick)
+struct name *names_put(struct names *n, const char *text, size_t bytes)
 {
+	uint32_t quick = quick_hash(text, bytes);
+	for (size_t i = quick & (n->slots - 1); n->table[i]; i = (i + 1) & (n->slots - 1)) {
+		struct name *name = name_at(n, n->table[i]);
+		if (name && name->quick == quick && name->bytes == bytes && !memcmp(name->text, text, bytes))
+			return name;
+	}
 	uint64_t at = *arena_used(n);
 	if ((n->count * 2 >= n->slots && !table_grow(n)) || !grown_need(&n->arena, at + name_bytes(bytes)))
 		return NULL;
@@ -188,17 +184,6 @@ static struct name *add(struct names *n, const char *text, size_t bytes, uint32_
 	return name;
 }
 
-struct name *names_put(struct names *n, const char *text, size_t bytes)
-{
-	uint32_t quick = quick_hash(text, bytes);
-	for (size_t i = quick & (n->slots - 1); n->table[i]; i = (i + 1) & (n->slots - 1)) {
-		struct name *name = name_at(n, n->table[i]);
-		if (name && name->quick == quick && name->bytes == bytes && !memcmp(name->text, text, bytes))
-			return name;
-	}
-	return add(n, text, bytes, quick);
-}
-
 /* Numbers. */
 
 static struct name *numbered(const struct names *n, const struct grown *g, uint64_t number)
@@ -211,17 +196,12 @@ static struct name *numbered(const struct names *n, const struct grown *g, uint6
 static void set_number(const struct names *n, struct grown *g, uint64_t number, const struct name *name)
 {
 	if (name && number < g->reserved / 4 && grown_need(g, (number + 1) * 4))
-		((uint32_t *)(void *)g->at)[number] = number_of(n, name);
+		((uint32_t *)(void *)g->at)[number] = (uint32_t)((size_t)((const char *)name - n->arena.at) / 8);
 }
 
 struct name *names_string(const struct names *n, uint64_t id)
 {
 	return numbered(n, &n->strings, id);
-}
-
-static struct name *names_file(const struct names *n, uint64_t number)
-{
-	return numbered(n, &n->files, number);
 }
 
 void names_set_string(struct names *n, uint64_t id, const struct name *name)
@@ -287,7 +267,7 @@ bool log_is_ours(const struct pfwlog *log, uint64_t file)
 
 struct name *log_file_name(const struct pfwlog *log, uint64_t file)
 {
-	return log_is_ours(log, file) ? names_file(&log->names, (uint32_t)file) : NULL;
+	return log_is_ours(log, file) ? numbered(&log->names, &log->names.files, (uint32_t)file) : NULL;
 }
 
 struct name *log_path_name(struct pfwlog *log, const struct store_text *path, uint64_t base, bool is_last_chance,

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,12 +59,6 @@ static bool map_segment(struct mapped *m, int dirfd, uint32_t process)
 	m->at[m->count] = at;
 	m->bytes[m->count++] = (size_t)st.st_size;
 	return m->at[m->count - 1]->magic == SONDE_SEGMENT_MAGIC;
-}
-
-static void unmap_all(struct mapped *m)
-{
-	for (uint32_t i = 0; i < m->count; i++)
-		munmap(m->at[i], m->bytes[i]);
 }
 
 static int is_not_control(const struct dirent *entry)
@@ -141,7 +134,8 @@ static int take_ring(struct pfwlog *log, int dirfd, struct pfwlog_recovered *res
 	pfwlog_take(log, PFWLOG_LAST, true);
 	int rc = pfwlog_end(log, true);
 	result->ring_events = pfwlog_state(log)->done.events - result->written_events;
-	unmap_all(&m);
+	for (uint32_t i = 0; i < m.count; i++)
+		munmap(m.at[i], m.bytes[i]);
 	return rc;
 }
 
@@ -281,12 +275,6 @@ static int become(uid_t uid, gid_t gid, struct sonde_err *err)
 	return 0;
 }
 
-static void become_root_again(void)
-{
-	if (seteuid(0) < 0 || setegid(0) < 0)
-		_exit(1); /* cannot happen: the process was root */
-}
-
 int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovered *result, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf real = BUF_INIT;
@@ -304,8 +292,8 @@ int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovere
 		rc = check_log(ring, dirfd, err);
 	if (rc == 0)
 		rc = finish_ring(ring, real.data, dirfd, is_forced, result, err);
-	if (is_for_another)
-		become_root_again();
+	if (is_for_another && (seteuid(0) < 0 || setegid(0) < 0))
+		_exit(1); /* cannot happen: the process was root */
 	return rc;
 }
 
@@ -392,13 +380,12 @@ int pfwlog_recover(const char *path, bool is_forced, int (*each)(void *arg, cons
 		void *arg, struct sonde_err *err)
 {
 	struct stat st;
-	int rc;
 
 	if (ends_with(path, ".ring"))
 		return recover_one(path, is_forced, each, arg, err);
 	if (!stat(path, &st) && S_ISDIR(st.st_mode))
 		return recover_dir(path, is_forced, each, arg, err);
-	rc = recover_log(path, is_forced, each, arg, err);
+	int rc = recover_log(path, is_forced, each, arg, err);
 	if (rc == -ENOENT && access(path, F_OK) == 0)
 		return 0; /* complete, as far as can be determined */
 	return rc == -ENOENT ? err_set(err, ENOENT, "log or ring '%s' not found", path) : rc;

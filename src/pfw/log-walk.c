@@ -10,18 +10,6 @@ static struct sonde_chunk *chunk_at(const struct log_segment *s, uint32_t i)
 	return (void *)((char *)s->at + SONDE_SEGMENT_HEAD_BYTES + (size_t)i * SONDE_CHUNK_BYTES);
 }
 
-/* The start of the chunk, or the position a dead writer had reached. */
-static void walk_begin(const struct pfwlog *log, struct walk *w, const struct sonde_chunk *c)
-{
-	uint64_t drained = __atomic_load_n(&c->drained, __ATOMIC_RELAXED);
-	bool is_begun = drained > SONDE_CHUNK_FIRST && drained <= SONDE_CHUNK_BYTES;
-	w->at = is_begun ? (uint32_t)drained & ~7u : SONDE_CHUNK_FIRST;
-	w->tid = c->tid;
-	w->pid = is_begun ? (int32_t)c->reserved[1] : log->state->true_pid;
-	w->level = is_begun ? (uint32_t)(c->reserved[1] >> 32) : 0;
-	w->parent = is_begun ? (int32_t)c->reserved[0] : -1;
-}
-
 static void touch(struct pfwlog *log, struct walk *w, uint32_t segment, uint32_t chunk)
 {
 	if (w->is_touched)
@@ -155,7 +143,15 @@ static bool walk_on(struct pfwlog *log, struct walk *w, const struct place *p, u
 		if (step == RING_NOTHING)
 			return true;
 		if (!w->at) { /* the chunk has a record, so its thread is known */
-			walk_begin(log, w, p->chunk);
+			/* The start of the chunk, or the position a dead writer had reached. */
+			const struct sonde_chunk *c = p->chunk;
+			uint64_t drained = __atomic_load_n(&c->drained, __ATOMIC_RELAXED);
+			bool is_begun = drained > SONDE_CHUNK_FIRST && drained <= SONDE_CHUNK_BYTES;
+			w->at = is_begun ? (uint32_t)drained & ~7u : SONDE_CHUNK_FIRST;
+			w->tid = c->tid;
+			w->pid = is_begun ? (int32_t)c->reserved[1] : log->state->true_pid;
+			w->level = is_begun ? (uint32_t)(c->reserved[1] >> 32) : 0;
+			w->parent = is_begun ? (int32_t)c->reserved[0] : -1;
 			if (w->at > at) {
 				at = w->at;
 				continue;

@@ -94,10 +94,9 @@ static const struct store_text *make_argv(const struct pfw_dims *d, const struct
 static int64_t parent_of(const struct pfw_dims *d, const struct pfw_process *p)
 {
 	struct pfw_process_key key = p->key;
-	uint64_t *number;
 
 	key.pid = p->ppid;
-	number = p->ppid == STORE_NULL ? NULL : map_get(&d->process_numbers, &key, sizeof(key));
+	uint64_t *number = p->ppid == STORE_NULL ? NULL : map_get(&d->process_numbers, &key, sizeof(key));
 	return number ? (int64_t)*number : STORE_NULL;
 }
 
@@ -133,12 +132,11 @@ static void write_process(struct pfw_dims *d, const struct pfw_process *p)
 static void write_call(struct pfw_dims *d, const struct pfw_call *call)
 {
 	CLEANUP(buf_release) struct buf names = BUF_INIT;
-	struct store_text text;
 	struct store_call row = { .call = call->name, .category = call->category };
 
 	for (unsigned i = 0; i < call->arg_count; i++)
 		buf_addf(&names, "%s%s", i ? "," : "", call->arg_names[i]);
-	text = (struct store_text){ .data = names.data, .bytes = names.len };
+	struct store_text text = (struct store_text){ .data = names.data, .bytes = names.len };
 	row.arg_names = &text;
 	store_sink_add(d->sink, STORE_TABLE_CALL, &row);
 }

@@ -15,8 +15,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,25 +88,14 @@ static int flush(struct pfw_out *o)
 	return o->error;
 }
 
-/* 0 or -errno */
-static int pfw_out_line(struct pfw_out *o, const char *line, size_t n)
-{
-	buf_add(&o->text, line, n);
-	buf_addc(&o->text, '\n');
-	o->text_bytes += n + 1;
-	return o->text.len >= MEMBER_BYTES ? flush(o) : o->error;
-}
-
 /* Writes the rest and frees the contents; err NULL: discards the file. */
 static int pfw_out_close(struct pfw_out *o, struct sonde_err *err)
 {
-	int rc;
-
 	if (!o->has_begun)
 		pfw_out_begin(o, true);
 	if (o->is_framed)
 		buf_adds(&o->text, "]");
-	rc = flush(o);
+	int rc = flush(o);
 	if (close(o->fd) < 0 && rc == 0)
 		rc = -errno;
 	if (rc == 0 && err && rename(o->temp, o->path) < 0)
@@ -203,18 +190,6 @@ static bool phase_is(const struct pfw_field *ph, char letter, char digit)
 					(ph->kind == JSONSCAN_INTEGER && *ph->value == digit));
 }
 
-static void note_times(struct pfw_facts *f, const struct pfw_line *line)
-{
-	const struct pfw_field *ts = pfw_line_get(line, PFW_KEY_ts), *dur = pfw_line_get(line, PFW_KEY_dur);
-	int64_t time, length = 0, end;
-
-	if (!ts || !pfw_field_int(ts, &time))
-		return;
-	if (!dur || !pfw_field_int(dur, &length) || length < 0 || __builtin_add_overflow(time, length, &end))
-		end = time;
-	widen(f, time, end);
-}
-
 static void note_forms(struct pfw_facts *f, const struct pfw_line *line, const struct pfw_field *ph)
 {
 	const struct pfw_field *id = pfw_line_get(line, PFW_KEY_id), *host = pfw_line_arg(line, PFW_KEY_hhash);
@@ -257,7 +232,13 @@ static void note_record(struct pfw_facts *f, const struct pfw_line *line)
 	note_field(&f->tids, pfw_line_get(line, PFW_KEY_tid));
 	note_field(&f->hosts, pfw_line_arg(line, PFW_KEY_hostname));
 	note_forms(f, line, ph);
-	note_times(f, line);
+	const struct pfw_field *ts = pfw_line_get(line, PFW_KEY_ts), *dur = pfw_line_get(line, PFW_KEY_dur);
+	int64_t time, length = 0, end;
+	if (!ts || !pfw_field_int(ts, &time))
+		return;
+	if (!dur || !pfw_field_int(dur, &length) || length < 0 || __builtin_add_overflow(time, length, &end))
+		end = time;
+	widen(f, time, end);
 }
 
 static void tell(struct reading *r, const char *reason, size_t where)
@@ -385,7 +366,12 @@ static int put_record(struct reading *r, const char *text, size_t n)
 	trim(&text, &n);
 	if (!w->out.has_begun)
 		pfw_out_begin(&w->out, !has_integer_phase(&r->line));
-	return pfw_out_line(&w->out, text, n);
+	/* 0 or -errno */
+	struct pfw_out *o = &w->out;
+	buf_add(&o->text, text, n);
+	buf_addc(&o->text, '\n');
+	o->text_bytes += n + 1;
+	return o->text.len >= MEMBER_BYTES ? flush(o) : o->error;
 }
 
 static int read_all(const struct pfw_tools *tools, struct pfw_inputs *in, struct pfw_facts *facts,
@@ -470,14 +456,13 @@ static int anonymize_input(const struct pfw_tools *tools, struct pfw_input *in, 
 	struct writing w = { .text = BUF_INIT };
 	struct reading r = { .tools = tools, .record = anonymize_record, .arg = &w, .facts = facts, .input = in };
 	const char *slash = strrchr(in->path, '/');
-	int rc, close_rc;
 
 	buf_addf(&path, "%s/%s", dir, slash ? slash + 1 : in->path);
-	rc = pfw_out_open(&w.out, path.data, err);
+	int rc = pfw_out_open(&w.out, path.data, err);
 	if (rc < 0)
 		return rc;
 	rc = read_input(&r, err);
-	close_rc = pfw_out_close(&w.out, rc < 0 ? NULL : err);
+	int close_rc = pfw_out_close(&w.out, rc < 0 ? NULL : err);
 	pfw_line_release(&r.line);
 	buf_release(&w.text);
 	return rc < 0 ? rc : close_rc;

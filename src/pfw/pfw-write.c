@@ -221,14 +221,13 @@ static size_t json_room(const struct store_text *text)
 char *pfw_line_begin(struct pfw_writer *w, const struct pfw_origin *o, const struct pfw_head *head, size_t more)
 {
 	size_t room = LINE_ROOM + json_room(head->name) + json_room(head->category) + more;
-	char *at;
 
 	w->args = NULL;
 	if (!buf_reserve(&w->line, room + (head->extra ? 2 * head->extra->bytes : 0))) {
 		w->error = -ENOMEM;
 		return NULL;
 	}
-	at = w->line.data;
+	char *at = w->line.data;
 	if (head->id != STORE_NULL)
 		at = put_number(at, o, ",\"id\":", head->id);
 	if (head->name)
@@ -296,8 +295,6 @@ char *pfw_put_fields(struct pfw_writer *w, const struct pfw_origin *o, char *at,
 
 void pfw_line_end(struct pfw_writer *w, char *at)
 {
-	size_t n;
-
 	if (w->args && at == w->args) {
 		at -= strlen(",\"args\":{");
 	} else if (w->args) { /* the first has no comma */
@@ -308,7 +305,7 @@ void pfw_line_end(struct pfw_writer *w, char *at)
 		at++;
 	w->line.data[0] = '{'; /* instead of the first comma */
 	at = PUT(at, "}\n");
-	n = (size_t)(at - w->line.data);
+	size_t n = (size_t)(at - w->line.data);
 	if (fwrite(w->line.data, 1, n, w->out) != n && !w->error)
 		w->error = errno ? -errno : -EIO;
 }
@@ -340,10 +337,9 @@ bool pfw_announce_file(struct pfw_writer *w, struct pfw_origin *o, int64_t tid, 
 {
 	struct store_text path = model_file_path(w->run, file);
 	uint64_t key[2] = { (uint64_t)(o - w->origins), model_file_number(w->run, file) };
-	uint64_t *known;
 	bool is_new;
 
-	known = path.data ? map_put(&w->announced, key, sizeof(key), &is_new) : NULL;
+	uint64_t *known = path.data ? map_put(&w->announced, key, sizeof(key), &is_new) : NULL;
 	if (!known)
 		return false;
 	if (is_new) {
@@ -434,18 +430,6 @@ static void write_starts(struct pfw_writer *w)
 	}
 }
 
-static void write_ends(struct pfw_writer *w)
-{
-	for (size_t i = 1; i < w->origin_count; i++) {
-		struct pfw_origin *o = &w->origins[i];
-		bool has_end = o->process && o->process->end_ns != STORE_NULL;
-		char *at = has_end ? begin_bound(w, o, "end", o->process->end_ns) : NULL;
-
-		if (at)
-			pfw_line_end(w, put_uint(PUT(at, ",\"p_idx\":-1,\"level\":1,\"num_events\":"), o->events));
-	}
-}
-
 /* Records that an import kept verbatim. */
 
 static void write_record(struct pfw_writer *w, const struct store_line *row)
@@ -532,8 +516,17 @@ static int write_all(struct pfw_writer *w, const struct model_rows_opts *range, 
 		write_starts(w);
 	if (rc == 0)
 		rc = write_events(w, range, err);
-	if (!w->is_imported)
-		write_ends(w);
+	if (!w->is_imported) {
+		for (size_t i = 1; i < w->origin_count; i++) {
+			struct pfw_origin *o = &w->origins[i];
+			bool has_end = o->process && o->process->end_ns != STORE_NULL;
+			char *at = has_end ? begin_bound(w, o, "end", o->process->end_ns) : NULL;
+			if (at)
+				pfw_line_end(w,
+						put_uint(PUT(at, ",\"p_idx\":-1,\"level\":1,\"num_events\":"),
+								o->events));
+		}
+	}
 	if (is_framed && fputs("]", w->out) < 0)
 		w->error = -errno;
 	return rc == 0 && w->error ? err_sys(err, -w->error, "cannot write the trace") : rc;
