@@ -153,14 +153,6 @@ static void say(const char *what, const char *about, const char *why)
 	sys3(SYS_write, 2, line, at - line);
 }
 
-static void say_rules(const struct settings *s)
-{
-	static struct rules rules;
-	rules_read(&rules, s->rules);
-	if (rules.broken)
-		say("leaves out rules that make no sense in", s->aggregation_file, NULL);
-}
-
 /* Tracing started or failed: rc is -errno; 1 means disabled. */
 static void messages_begin(const struct settings *s, const struct pfwlog_setup *u, int rc)
 {
@@ -168,8 +160,12 @@ static void messages_begin(const struct settings *s, const struct pfwlog_setup *
 		return;
 	if (s->log_level >= LEVEL_WARN && s->unread)
 		say("cannot read", s->unread, NULL);
-	if (s->log_level >= LEVEL_WARN && *s->rules)
-		say_rules(s);
+	if (s->log_level >= LEVEL_WARN && *s->rules) {
+		static struct rules rules;
+		rules_read(&rules, s->rules);
+		if (rules.broken)
+			say("leaves out rules that make no sense in", s->aggregation_file, NULL);
+	}
 	if (s->log_level >= LEVEL_ERROR && rc < 0)
 		say("cannot write", u->path, strerrordesc_np(-rc));
 	if (s->log_level >= LEVEL_INFO && !rc)
@@ -428,16 +424,6 @@ static void on_signal(int number)
 	raise(number);
 }
 
-static void bind_signals(void)
-{
-	static const int numbers[] = { SIGSEGV, SIGUSR1, SIGABRT, SIGHUP, SIGTERM, SIGINT };
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-		struct sigaction old, mine = { .sa_handler = on_signal, .sa_flags = (int)(SA_NODEFER | SA_RESETHAND) };
-		if (!sigaction(numbers[i], NULL, &old) && old.sa_handler == SIG_DFL)
-			sigaction(numbers[i], &mine, NULL); /* the program's handler is kept */
-	}
-}
-
 static int begin(const struct image_wish *wish)
 {
 	settings_read(&image_settings);
@@ -456,8 +442,16 @@ static int begin(const struct image_wish *wish)
 	clock_read();
 	family_begin();
 	rc = begin_writing();
-	if (!rc && image_settings.binds_signals)
-		bind_signals();
+	if (!rc && image_settings.binds_signals) {
+		static const int numbers[] = { SIGSEGV, SIGUSR1, SIGABRT, SIGHUP, SIGTERM, SIGINT };
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+			struct sigaction old,
+					mine = { .sa_handler = on_signal,
+						.sa_flags = (int)(SA_NODEFER | SA_RESETHAND) };
+			if (!sigaction(numbers[i], NULL, &old) && old.sa_handler == SIG_DFL)
+				sigaction(numbers[i], &mine, NULL); /* the program's handler is kept */
+		}
+	}
 	if (!rc && image.is_binding && image.categories)
 		bind_calls();
 	return rc;

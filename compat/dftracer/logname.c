@@ -20,17 +20,6 @@ static struct {
 	const char *ending; /* .pfw, .pfw.gz, or the suffix of a given name */
 } made;
 
-static size_t read_file(const char *path, char *out, size_t room)
-{
-	size_t len = 0;
-	int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
-	for (long n; fd >= 0 && len < room && (n = sys3(SYS_read, fd, out + len, room - len)) > 0;)
-		len += (size_t)n;
-	if (fd >= 0)
-		sys_close(fd);
-	return len;
-}
-
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -130,7 +119,12 @@ void log_name_describe(struct pfwlog_setup *u, const struct settings *s, bool is
 	struct tm tm;
 	if (gethostname(u->host, sizeof(u->host) - 1))
 		copy(u->host, sizeof(u->host), "unknown");
-	size_t n = read_file("/proc/self/cmdline", u->command, sizeof(u->command) - 1);
+	size_t n = 0, room = sizeof(u->command) - 1;
+	int fd = sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
+	for (long got; fd >= 0 && n < room && (got = sys3(SYS_read, fd, u->command + n, room - n)) > 0;)
+		n += (size_t)got;
+	if (fd >= 0)
+		sys_close(fd);
 	u->command[n] = '\0';
 	name_program(u->command, n, s);
 	while (n && !u->command[n - 1])

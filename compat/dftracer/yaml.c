@@ -3,7 +3,6 @@
 #include "tracer/raw-syscall.h"
 
 #include <fcntl.h>
-#include <stddef.h>
 #include <string.h>
 
 #define DEPTH_MAX 8

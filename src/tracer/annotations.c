@@ -75,25 +75,21 @@ static void note_span_begin(struct sonde_note *note, struct sonde_site *site, co
 	note->depth = frames_push(start, what_of(names), (uintptr_t)__builtin_dwarf_cfa(), origin);
 }
 
-/* Arguments may have been added before the span starts, even before a fork. */
-static void use_keys(const struct sonde_note *note)
-{
-	for (uint32_t at = 0; at + sizeof(struct sonde_arg) <= note->arg_bytes;) {
-		const struct sonde_arg *arg = (const void *)((const char *)(note + 1) + at);
-		intern_use(arg->key);
-		at += (uint32_t)sizeof(*arg);
-		if (arg->type == SONDE_ARG_STR)
-			at += ((uint32_t)arg->value.u + 7) & ~7u;
-	}
-}
-
 static void note_span_begin_loose(struct sonde_note *note, struct sonde_site *site)
 {
 	if (unlikely(!tracer_wants(SONDE_CAT_SPAN)))
 		return;
 	struct names names = names_of(site, NULL, NULL);
-	if (note->arg_count)
-		use_keys(note);
+	if (note->arg_count) {
+		/* Arguments may have been added before the span starts, even before a fork. */
+		for (uint32_t at = 0; at + sizeof(struct sonde_arg) <= note->arg_bytes;) {
+			const struct sonde_arg *arg = (const void *)((const char *)(note + 1) + at);
+			intern_use(arg->key);
+			at += (uint32_t)sizeof(*arg);
+			if (arg->type == SONDE_ARG_STR)
+				at += ((uint32_t)arg->value.u + 7) & ~7u;
+		}
+	}
 	uint64_t start = tick();
 	note_fill(note, names, start);
 	note->depth = frames_push(start, what_of(names), 0, (struct origin){ .site = FRAME_LOOSE });
@@ -110,23 +106,19 @@ ALWAYS_INLINE void put_note(struct sonde_rec_note *r, uint64_t ticks, uint64_t d
 	r->depth = depth;
 }
 
-/* One more argument, the number of dropped ones: note_arg has reserved room for it. */
-static void put_lost(struct sonde_note *note)
-{
-	struct sonde_arg *arg = (void *)((char *)(note + 1) + note->arg_bytes);
-	arg->key = intern("args_lost", 9);
-	arg->type = SONDE_ARG_UINT;
-	arg->value.u = note->arg_lost;
-	intern_use(arg->key);
-	note->arg_bytes += (uint32_t)sizeof(*arg);
-	note->arg_count++;
-	note->arg_lost = 0; /* a span may be started again */
-}
-
 ALWAYS_INLINE size_t note_args(struct sonde_note *note)
 {
-	if (unlikely(note->arg_lost) && note->arg_bytes + sizeof(struct sonde_arg) <= note->arg_bytes_max)
-		put_lost(note);
+	if (unlikely(note->arg_lost) && note->arg_bytes + sizeof(struct sonde_arg) <= note->arg_bytes_max) {
+		/* One more argument, the number of dropped ones: note_arg has reserved room for it. */
+		struct sonde_arg *arg = (void *)((char *)(note + 1) + note->arg_bytes);
+		arg->key = intern("args_lost", 9);
+		arg->type = SONDE_ARG_UINT;
+		arg->value.u = note->arg_lost;
+		intern_use(arg->key);
+		note->arg_bytes += (uint32_t)sizeof(*arg);
+		note->arg_count++;
+		note->arg_lost = 0; /* a span may be started again */
+	}
 	return note->arg_bytes;
 }
 

@@ -27,14 +27,6 @@ static struct block *block_of(struct frame *frames)
 	return (struct block *)((char *)frames - offsetof(struct block, frames));
 }
 
-/* Discard the frames of a dead thread. */
-static void block_clear(struct block *b)
-{
-	char *page = (char *)b + PAGE_BYTES;
-	memset(b->frames, 0, (size_t)(page - (char *)b->frames));
-	sys3(SYS_madvise, page, BLOCK_BYTES - PAGE_BYTES, MADV_DONTNEED);
-}
-
 static bool block_take(struct block *b, int32_t tid)
 {
 	uint32_t owner = __atomic_load_n(&b->owner, __ATOMIC_RELAXED);
@@ -53,7 +45,10 @@ static struct block *block_adopt(int32_t tid)
 		if (!b)
 			return NULL;
 		if (block_take(b, tid)) {
-			block_clear(b);
+			/* Discard the frames of a dead thread. */
+			char *page = (char *)b + PAGE_BYTES;
+			memset(b->frames, 0, (size_t)(page - (char *)b->frames));
+			sys3(SYS_madvise, page, BLOCK_BYTES - PAGE_BYTES, MADV_DONTNEED);
 			return b;
 		}
 		b = b->next;

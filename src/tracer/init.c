@@ -112,20 +112,6 @@ static bool alive_map(void)
 	return true;
 }
 
-/* Join with NUL bytes, truncated to the room. */
-static size_t join_argv(char *out, size_t room, int argc, char **argv)
-{
-	size_t used = 0;
-	for (int i = 0; i < argc && argv[i]; i++) {
-		size_t n = strlen(argv[i]) + 1;
-		if (used + n > room)
-			break;
-		memcpy(out + used, argv[i], n);
-		used += n;
-	}
-	return used ? used - 1 : 0;
-}
-
 static size_t read_link(const char *link, char *out)
 {
 	long n = sys4(SYS_readlinkat, -100, link, out, PATH_BYTES_MAX);
@@ -146,7 +132,16 @@ void tracer_introduce(int argc, char **argv)
 	char *cwd = exe + exe_len;
 	size_t cwd_len = read_cwd(cwd);
 	char *args = cwd + cwd_len + 1;
-	size_t args_len = join_argv(args, PATH_BYTES_MAX - 1, argc, argv);
+	/* Join with NUL bytes, truncated to the room. */
+	size_t used = 0;
+	for (int i = 0; i < argc && argv[i]; i++) {
+		size_t n = strlen(argv[i]) + 1;
+		if (used + n > PATH_BYTES_MAX - 1)
+			break;
+		memcpy(args + used, argv[i], n);
+		used += n;
+	}
+	size_t args_len = used ? used - 1 : 0;
 	size_t bytes = sizeof(struct sonde_rec_def) + ring_string_bytes(exe_len) + ring_string_bytes(cwd_len) +
 			ring_string_bytes(args_len);
 	struct sonde_rec_def *r = ring_reserve(bytes);

@@ -6,9 +6,6 @@
 #include "tracer/gpu/gpu-layer.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -103,16 +100,6 @@ static _Thread_local struct {
 	unsigned depth;
 } thread;
 
-static void begin(const char *name)
-{
-	if (thread.depth < DEPTH_MAX)
-		sonde_note_begin_(&thread.spans[thread.depth].note, SONDE_ARG_BYTES, NULL, name ? name : "(call)",
-				"cuda");
-	else
-		gpu_drop();
-	thread.depth++;
-}
-
 static void end(void)
 {
 	if (thread.depth && --thread.depth < DEPTH_MAX)
@@ -122,9 +109,14 @@ static void end(void)
 static void on_call(void *arg, uint32_t domain, uint32_t id, const struct cupti_call *call)
 {
 	(void)arg, (void)domain, (void)id;
-	if (call->site == CUPTI_ENTER)
-		begin(call->name);
-	else
+	if (call->site == CUPTI_ENTER) {
+		if (thread.depth < DEPTH_MAX)
+			sonde_note_begin_(&thread.spans[thread.depth].note, SONDE_ARG_BYTES, NULL,
+					call->name ? call->name : "(call)", "cuda");
+		else
+			gpu_drop();
+		thread.depth++;
+	} else
 		end();
 }
 
@@ -176,21 +168,6 @@ static struct sonde_gpu_command command_of(uint32_t device, uint32_t stream, uin
 		.error_ns = gpu_clock_error_ns(&device_clock) };
 }
 
-static void tell_kernel(const struct cupti_kernel *k)
-{
-	struct sonde_gpu_command c = command_of(k->device, k->stream, k->start, k->end);
-	c.kind = SONDE_GPU_KERNEL;
-	c.name = k->name ? k->name : "(kernel)";
-	c.items = 1;
-	for (int i = 0; i < 3 && c.items != SONDE_NONE; i++)
-		if (k->grid[i] < 0 || k->block[i] < 0 ||
-				__builtin_mul_overflow(c.items, (int64_t)k->grid[i] * k->block[i], &c.items))
-			c.items = SONDE_NONE;
-	c.queued_ns = gpu_clock_ns(&device_clock, k->queued); /* 0 unless latency time stamps are enabled: unknown */
-	c.submit_ns = gpu_clock_ns(&device_clock, k->submitted);
-	gpu_tell(&c);
-}
-
 static void tell_copy(const struct cupti_memcpy *m)
 {
 	/* by CUPTI's numbers; arrays are on the device */
@@ -212,23 +189,32 @@ static void tell_copy(const struct cupti_memcpy *m)
 	gpu_tell(&c);
 }
 
-static void tell_fill(const struct cupti_memset *m)
-{
-	struct sonde_gpu_command c = command_of(m->device, m->stream, m->start, m->end);
-	c.kind = SONDE_GPU_FILL;
-	c.name = "CUDA_MEMSET";
-	c.bytes = m->bytes <= INT64_MAX ? (int64_t)m->bytes : SONDE_NONE;
-	gpu_tell(&c);
-}
-
 static void tell(const struct cupti_record *r)
 {
-	if (r->kind == CUPTI_KERNEL || r->kind == CUPTI_CONCURRENT_KERNEL)
-		tell_kernel((const void *)r);
-	else if (r->kind == CUPTI_MEMCPY || r->kind == CUPTI_PEER)
+	if (r->kind == CUPTI_KERNEL || r->kind == CUPTI_CONCURRENT_KERNEL) {
+		const struct cupti_kernel *k = (const void *)r;
+		struct sonde_gpu_command c = command_of(k->device, k->stream, k->start, k->end);
+		c.kind = SONDE_GPU_KERNEL;
+		c.name = k->name ? k->name : "(kernel)";
+		c.items = 1;
+		for (int i = 0; i < 3 && c.items != SONDE_NONE; i++)
+			if (k->grid[i] < 0 || k->block[i] < 0 ||
+					__builtin_mul_overflow(c.items, (int64_t)k->grid[i] * k->block[i], &c.items))
+				c.items = SONDE_NONE;
+		c.queued_ns = gpu_clock_ns(&device_clock,
+				k->queued); /* 0 unless latency time stamps are enabled: unknown */
+		c.submit_ns = gpu_clock_ns(&device_clock, k->submitted);
+		gpu_tell(&c);
+	} else if (r->kind == CUPTI_MEMCPY || r->kind == CUPTI_PEER)
 		tell_copy((const void *)r);
-	else if (r->kind == CUPTI_MEMSET)
-		tell_fill((const void *)r);
+	else if (r->kind == CUPTI_MEMSET) {
+		const struct cupti_memset *m = (const void *)r;
+		struct sonde_gpu_command c = command_of(m->device, m->stream, m->start, m->end);
+		c.kind = SONDE_GPU_FILL;
+		c.name = "CUDA_MEMSET";
+		c.bytes = m->bytes <= INT64_MAX ? (int64_t)m->bytes : SONDE_NONE;
+		gpu_tell(&c);
+	}
 }
 
 static void buffer_wanted(uint8_t **buffer, size_t *bytes, size_t *records)
@@ -274,16 +260,6 @@ static bool find_cupti(void **found)
 	return has_all;
 }
 
-static void watch_calls(void *library)
-{
-	int (*subscribe)(void **, cupti_callback *, void *);
-	int (*enable)(uint32_t, void *, uint32_t);
-	*(void **)(void *)&subscribe = dlsym(library, "cuptiSubscribe");
-	*(void **)(void *)&enable = dlsym(library, "cuptiEnableDomain");
-	if (!cupti_watch_calls(subscribe, enable))
-		sonde_meta("gpu.cuda_calls", "CUPTI tells of no calls: another tool may have it");
-}
-
 GPU_EXPORT int InitializeInjection(void);
 GPU_EXPORT int InitializeInjection(void)
 {
@@ -299,7 +275,12 @@ GPU_EXPORT int InitializeInjection(void)
 	read_clock();
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		cupti.cuptiActivityEnable(kinds[i]); /* an unsupported kind is not recorded */
-	watch_calls(library);
+	int (*subscribe)(void **, cupti_callback *, void *);
+	int (*enable)(uint32_t, void *, uint32_t);
+	*(void **)(void *)&subscribe = dlsym(library, "cuptiSubscribe");
+	*(void **)(void *)&enable = dlsym(library, "cuptiEnableDomain");
+	if (!cupti_watch_calls(subscribe, enable))
+		sonde_meta("gpu.cuda_calls", "CUPTI tells of no calls: another tool may have it");
 	atexit(flush_at_exit);
 	return 1;
 }

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <time.h>
 
 static const struct sonde_gpu_api *api;

@@ -9,8 +9,6 @@
 #include "tracer/gpu/gpu-layer.h"
 
 #include <pthread.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,6 +223,28 @@ static size_t started_count;
 
 /* Marks. */
 
+/* The four functions of the API for one verb: of a domain, and of the default domain by event, text and wide text. */
+#define FORMS(type, verb, RETURN) \
+	static type domain_##verb(const struct nvtx_name *domain, const struct nvtx_event *e) \
+	{ \
+		char room[NVTX_NAME_BYTES]; \
+		RETURN verb(domain, nvtx_message(e, room), e); \
+	} \
+	static type verb##_event(const struct nvtx_event *e) \
+	{ \
+		RETURN domain_##verb(NULL, e); \
+	} \
+	static type verb##_text(const char *text) \
+	{ \
+		RETURN verb(NULL, text ? text : NVTX_NO_MESSAGE, NULL); \
+	} \
+	static type verb##_wide(const wchar_t *wide) \
+	{ \
+		char room[NVTX_NAME_BYTES]; \
+		nvtx_narrow(room, wide); \
+		RETURN verb(NULL, room, NULL); \
+	}
+
 static void mark(const struct nvtx_name *domain, const char *name, const struct nvtx_event *e)
 {
 	struct sonde_span span;
@@ -233,40 +253,9 @@ static void mark(const struct nvtx_name *domain, const char *name, const struct 
 	sonde_instant_end(&span);
 }
 
-static void domain_mark(const struct nvtx_name *domain, const struct nvtx_event *e)
-{
-	char room[NVTX_NAME_BYTES];
-	mark(domain, nvtx_message(e, room), e);
-}
-
-static void mark_event(const struct nvtx_event *e)
-{
-	domain_mark(NULL, e);
-}
-
-static void mark_text(const char *text)
-{
-	mark(NULL, text ? text : NVTX_NO_MESSAGE, NULL);
-}
-
-static void mark_wide(const wchar_t *wide)
-{
-	char room[NVTX_NAME_BYTES];
-	nvtx_narrow(room, wide);
-	mark(NULL, room, NULL);
-}
+FORMS(void, mark, )
 
 /* Pushed ranges. */
-
-static void begin_loose(struct sonde_span *span, const char *name, const char *category)
-{
-	sonde_note_init_(&span->note, SONDE_ARG_BYTES);
-	if (!sonde_is_on())
-		return;
-	struct sonde_site site = { .name = sonde_api_()->intern(name, SIZE_MAX),
-		.category = sonde_api_()->intern(category, SIZE_MAX) };
-	sonde_api_()->span_begin_loose(&span->note, &site);
-}
 
 static int push(const struct nvtx_name *domain, const char *name, const struct nvtx_event *e)
 {
@@ -275,7 +264,13 @@ static int push(const struct nvtx_name *domain, const char *name, const struct n
 	if (thread.stack && thread.depth < DEPTH_MAX) {
 		struct pushed *p = &thread.stack[thread.depth];
 		p->domain = domain;
-		begin_loose(&p->span, name, nvtx_category(domain));
+		const char *category = nvtx_category(domain);
+		sonde_note_init_(&p->span.note, SONDE_ARG_BYTES);
+		if (sonde_is_on()) {
+			struct sonde_site site = { .name = sonde_api_()->intern(name, SIZE_MAX),
+				.category = sonde_api_()->intern(category, SIZE_MAX) };
+			sonde_api_()->span_begin_loose(&p->span.note, &site);
+		}
 		nvtx_add_facts(&p->span, e);
 	} else {
 		gpu_drop();
@@ -284,28 +279,7 @@ static int push(const struct nvtx_name *domain, const char *name, const struct n
 	return NVTX_NOT_TRACKED;
 }
 
-static int domain_push(const struct nvtx_name *domain, const struct nvtx_event *e)
-{
-	char room[NVTX_NAME_BYTES];
-	return push(domain, nvtx_message(e, room), e);
-}
-
-static int push_event(const struct nvtx_event *e)
-{
-	return domain_push(NULL, e);
-}
-
-static int push_text(const char *text)
-{
-	return push(NULL, text ? text : NVTX_NO_MESSAGE, NULL);
-}
-
-static int push_wide(const wchar_t *wide)
-{
-	char room[NVTX_NAME_BYTES];
-	nvtx_narrow(room, wide);
-	return push(NULL, room, NULL);
-}
+FORMS(int, push, return )
 
 /* The last one pushed in this domain; those of other domains stay. */
 static int domain_pop(const struct nvtx_name *domain)
@@ -352,28 +326,7 @@ static uint64_t start(const struct nvtx_name *domain, const char *name, const st
 	return id;
 }
 
-static uint64_t domain_start(const struct nvtx_name *domain, const struct nvtx_event *e)
-{
-	char room[NVTX_NAME_BYTES];
-	return start(domain, nvtx_message(e, room), e);
-}
-
-static uint64_t start_event(const struct nvtx_event *e)
-{
-	return domain_start(NULL, e);
-}
-
-static uint64_t start_text(const char *text)
-{
-	return start(NULL, text ? text : NVTX_NO_MESSAGE, NULL);
-}
-
-static uint64_t start_wide(const wchar_t *wide)
-{
-	char room[NVTX_NAME_BYTES];
-	nvtx_narrow(room, wide);
-	return start(NULL, room, NULL);
-}
+FORMS(uint64_t, start, return )
 
 static void end(uint64_t id)
 {

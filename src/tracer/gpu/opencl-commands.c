@@ -4,8 +4,6 @@
  */
 #include "tracer/gpu/opencl.h"
 
-#include <stddef.h>
-
 #define NONE SONDE_NONE
 #define HTOD SONDE_GPU_HOST_TO_DEVICE
 #define DTOH SONDE_GPU_DEVICE_TO_HOST

@@ -45,28 +45,18 @@ int pivot_root(const char *path, const char *old);
 #include "calls/dir.def"
 
 /* A relative path starts at the previous directory: recorded before the table is updated. */
-EXPORT int chdir(const char *path)
-{
-	int (*next)(const char *) = next_function(CALL_chdir);
-	if (!tracer_wants(SONDE_CAT_ALL))
-		return next(path);
-	uint64_t start = tick();
-	int result = next(path);
-	call_done(CALL_chdir, start, result, ERROR_I(result), CALL(.path = path));
-	if (!result)
-		fds_chdir();
-	return result;
-}
-
-EXPORT int fchdir(int fd)
-{
-	int (*next)(int) = next_function(CALL_fchdir);
-	if (!tracer_wants(SONDE_CAT_ALL))
-		return next(fd);
-	uint64_t start = tick();
-	int result = next(fd);
-	call_done(CALL_fchdir, start, result, ERROR_I(result), CALL(.fd = fd));
-	if (!result)
-		fds_chdir();
-	return result;
-}
+#define CHDIR(name, type, field) \
+	EXPORT int name(type field) \
+	{ \
+		int (*next)(type) = next_function(CALL_##name); \
+		if (!tracer_wants(SONDE_CAT_ALL)) \
+			return next(field); \
+		uint64_t start = tick(); \
+		int result = next(field); \
+		call_done(CALL_##name, start, result, ERROR_I(result), CALL(.field = field)); \
+		if (!result) \
+			fds_chdir(); \
+		return result; \
+	}
+CHDIR(chdir, const char *, path)
+CHDIR(fchdir, int, fd)

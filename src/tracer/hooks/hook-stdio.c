@@ -119,29 +119,20 @@ EXPORT int fcloseall(void)
 
 /* Messages. */
 
-EXPORT void warn(const char *format, ...)
-{
-	bool is_wanted = tracer_wants(SONDE_CAT_STDIO);
-	uint64_t start = tick();
-	va_list ap;
-	va_start(ap, format);
-	REAL(vwarn)(format, ap);
-	va_end(ap);
-	if (is_wanted)
-		call_done(CALL_warn, start, SONDE_NONE, 0, CALL(.fd = 2));
-}
-
-EXPORT void warnx(const char *format, ...)
-{
-	bool is_wanted = tracer_wants(SONDE_CAT_STDIO);
-	uint64_t start = tick();
-	va_list ap;
-	va_start(ap, format);
-	REAL(vwarnx)(format, ap);
-	va_end(ap);
-	if (is_wanted)
-		call_done(CALL_warnx, start, SONDE_NONE, 0, CALL(.fd = 2));
-}
+#define WARN(name, sibling) \
+	EXPORT void name(const char *format, ...) \
+	{ \
+		bool is_wanted = tracer_wants(SONDE_CAT_STDIO); \
+		uint64_t start = tick(); \
+		va_list ap; \
+		va_start(ap, format); \
+		REAL(sibling)(format, ap); \
+		va_end(ap); \
+		if (is_wanted) \
+			call_done(CALL_##name, start, SONDE_NONE, 0, CALL(.fd = 2)); \
+	}
+WARN(warn, vwarn)
+WARN(warnx, vwarnx)
 
 static void *message_begun(uint16_t id, struct call *c)
 {
