@@ -116,8 +116,9 @@ static void on_call(void *arg, uint32_t domain, uint32_t id, const struct cupti_
 		else
 			gpu_drop();
 		thread.depth++;
-	} else
+	} else {
 		end();
+	}
 }
 
 /* Record calls as spans from now on, by cuptiSubscribe and cuptiEnableDomain; NULL: not available. */
@@ -168,27 +169,6 @@ static struct sonde_gpu_command command_of(uint32_t device, uint32_t stream, uin
 		.error_ns = gpu_clock_error_ns(&device_clock) };
 }
 
-static void tell_copy(const struct cupti_memcpy *m)
-{
-	/* by CUPTI's numbers; arrays are on the device */
-	static const struct {
-		enum sonde_gpu_direction direction;
-		const char *name;
-	} copies[] = { { SONDE_GPU_NOWHERE, "CUDA_COPY" }, { SONDE_GPU_HOST_TO_DEVICE, "CUDA_COPY_H2D" },
-		{ SONDE_GPU_DEVICE_TO_HOST, "CUDA_COPY_D2H" }, { SONDE_GPU_HOST_TO_DEVICE, "CUDA_COPY_H2A" },
-		{ SONDE_GPU_DEVICE_TO_HOST, "CUDA_COPY_A2H" }, { SONDE_GPU_DEVICE_TO_DEVICE, "CUDA_COPY_A2A" },
-		{ SONDE_GPU_DEVICE_TO_DEVICE, "CUDA_COPY_A2D" }, { SONDE_GPU_DEVICE_TO_DEVICE, "CUDA_COPY_D2A" },
-		{ SONDE_GPU_DEVICE_TO_DEVICE, "CUDA_COPY_D2D" }, { SONDE_GPU_HOST_TO_HOST, "CUDA_COPY_H2H" },
-		{ SONDE_GPU_PEER_TO_PEER, "CUDA_COPY_P2P" } };
-	size_t copy = m->copy < sizeof(copies) / sizeof(*copies) ? m->copy : 0;
-	struct sonde_gpu_command c = command_of(m->device, m->stream, m->start, m->end);
-	c.kind = SONDE_GPU_COPY;
-	c.direction = copies[copy].direction;
-	c.name = copies[copy].name;
-	c.bytes = m->bytes <= INT64_MAX ? (int64_t)m->bytes : SONDE_NONE;
-	gpu_tell(&c);
-}
-
 static void tell(const struct cupti_record *r)
 {
 	if (r->kind == CUPTI_KERNEL || r->kind == CUPTI_CONCURRENT_KERNEL) {
@@ -204,16 +184,34 @@ static void tell(const struct cupti_record *r)
 		c.queued_ns = gpu_clock_ns(&device_clock,
 				k->queued); /* 0 unless latency time stamps are enabled: unknown */
 		c.submit_ns = gpu_clock_ns(&device_clock, k->submitted);
-		gpu_tell(&c);
-	} else if (r->kind == CUPTI_MEMCPY || r->kind == CUPTI_PEER)
-		tell_copy((const void *)r);
-	else if (r->kind == CUPTI_MEMSET) {
+		gpu_emit(&c);
+	} else if (r->kind == CUPTI_MEMCPY || r->kind == CUPTI_PEER) {
+		const struct cupti_memcpy *m = (const void *)r;
+		/* by CUPTI's numbers; arrays are on the device */
+		static const struct {
+			enum sonde_gpu_direction direction;
+			const char *name;
+		} copies[] = { { SONDE_GPU_NOWHERE, "CUDA_COPY" }, { SONDE_GPU_HOST_TO_DEVICE, "CUDA_COPY_H2D" },
+			{ SONDE_GPU_DEVICE_TO_HOST, "CUDA_COPY_D2H" }, { SONDE_GPU_HOST_TO_DEVICE, "CUDA_COPY_H2A" },
+			{ SONDE_GPU_DEVICE_TO_HOST, "CUDA_COPY_A2H" }, { SONDE_GPU_DEVICE_TO_DEVICE, "CUDA_COPY_A2A" },
+			{ SONDE_GPU_DEVICE_TO_DEVICE, "CUDA_COPY_A2D" },
+			{ SONDE_GPU_DEVICE_TO_DEVICE, "CUDA_COPY_D2A" },
+			{ SONDE_GPU_DEVICE_TO_DEVICE, "CUDA_COPY_D2D" }, { SONDE_GPU_HOST_TO_HOST, "CUDA_COPY_H2H" },
+			{ SONDE_GPU_PEER_TO_PEER, "CUDA_COPY_P2P" } };
+		size_t copy = m->copy < sizeof(copies) / sizeof(*copies) ? m->copy : 0;
+		struct sonde_gpu_command c = command_of(m->device, m->stream, m->start, m->end);
+		c.kind = SONDE_GPU_COPY;
+		c.direction = copies[copy].direction;
+		c.name = copies[copy].name;
+		c.bytes = m->bytes <= INT64_MAX ? (int64_t)m->bytes : SONDE_NONE;
+		gpu_emit(&c);
+	} else if (r->kind == CUPTI_MEMSET) {
 		const struct cupti_memset *m = (const void *)r;
 		struct sonde_gpu_command c = command_of(m->device, m->stream, m->start, m->end);
 		c.kind = SONDE_GPU_FILL;
 		c.name = "CUDA_MEMSET";
 		c.bytes = m->bytes <= INT64_MAX ? (int64_t)m->bytes : SONDE_NONE;
-		gpu_tell(&c);
+		gpu_emit(&c);
 	}
 }
 

@@ -202,7 +202,7 @@ static void tell(struct pending *p, cl_int status)
 	c->status = status < 0 ? status : 0;
 	c->name = p->name;
 	c->device = p->device->name;
-	gpu_tell(c);
+	gpu_emit(c);
 }
 
 /* If the command has completed, report and remove it. `at` is the link that points to it. */
