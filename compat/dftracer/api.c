@@ -20,7 +20,7 @@
 
 static int begin(const char *log_file, const char *data_dirs, int process_id, bool is_binding)
 {
-	return image_begin(&(struct image_wish){ .log_file = log_file,
+	return image_begin(&(struct image_options){ .log_file = log_file,
 			.data_dirs = data_dirs,
 			.process_id = process_id,
 			.is_binding = is_binding });

@@ -203,24 +203,6 @@ static uintptr_t place(const struct object *o, ElfW(Addr) value)
 	return value < o->bias ? value + o->bias : value;
 }
 
-static void read_dynamic(struct object *o, const ElfW(Dyn) * d)
-{
-	for (; d->d_tag != DT_NULL; d++) {
-		if (d->d_tag == DT_SYMTAB)
-			o->symbols = (const void *)place(o, d->d_un.d_ptr);
-		else if (d->d_tag == DT_STRTAB)
-			o->names = (const void *)place(o, d->d_un.d_ptr);
-		else if (d->d_tag == DT_RELA)
-			o->rela = (const void *)place(o, d->d_un.d_ptr);
-		else if (d->d_tag == DT_RELASZ)
-			o->rela_bytes = d->d_un.d_val;
-		else if (d->d_tag == DT_JMPREL)
-			o->jump = (const void *)place(o, d->d_un.d_ptr);
-		else if (d->d_tag == DT_PLTRELSZ)
-			o->jump_bytes = d->d_un.d_val;
-	}
-}
-
 static const ElfW(Dyn) * read_object(struct object *o, const struct dl_phdr_info *info)
 {
 	const ElfW(Dyn) *dynamic = NULL;
@@ -241,8 +223,23 @@ static const ElfW(Dyn) * read_object(struct object *o, const struct dl_phdr_info
 			o->relro_end = to & ~PAGE;
 		}
 	}
-	if (dynamic)
-		read_dynamic(o, dynamic);
+	if (dynamic) {
+		const ElfW(Dyn) *d = dynamic;
+		for (; d->d_tag != DT_NULL; d++) {
+			if (d->d_tag == DT_SYMTAB)
+				o->symbols = (const void *)place(o, d->d_un.d_ptr);
+			else if (d->d_tag == DT_STRTAB)
+				o->names = (const void *)place(o, d->d_un.d_ptr);
+			else if (d->d_tag == DT_RELA)
+				o->rela = (const void *)place(o, d->d_un.d_ptr);
+			else if (d->d_tag == DT_RELASZ)
+				o->rela_bytes = d->d_un.d_val;
+			else if (d->d_tag == DT_JMPREL)
+				o->jump = (const void *)place(o, d->d_un.d_ptr);
+			else if (d->d_tag == DT_PLTRELSZ)
+				o->jump_bytes = d->d_un.d_val;
+		}
+	}
 	return dynamic;
 }
 

@@ -69,7 +69,7 @@ static uint64_t take(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed)
 	for (uint32_t i = pfwlog_segments(log); i < made; i++)
 		pfwlog_add_segment(log, tracer.segments[i],
 				SONDE_SEGMENT_HEAD_BYTES + (size_t)tracer.segments[i]->chunk_count * SONDE_CHUNK_BYTES);
-	return pfwlog_take(log, pass, is_flushed);
+	return pfwlog_consume(log, pass, is_flushed);
 }
 
 /*

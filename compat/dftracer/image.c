@@ -153,27 +153,6 @@ static void say(const char *what, const char *about, const char *why)
 	sys3(SYS_write, 2, line, at - line);
 }
 
-/* Tracing started or failed: rc is -errno; 1 means disabled. */
-static void messages_begin(const struct settings *s, const struct pfwlog_setup *u, int rc)
-{
-	if (rc > 0)
-		return;
-	if (s->log_level >= LEVEL_WARN && s->unread)
-		say("cannot read", s->unread, NULL);
-	if (s->log_level >= LEVEL_WARN && *s->rules) {
-		static struct rules rules;
-		rules_read(&rules, s->rules);
-		if (rules.broken)
-			say("leaves out rules that make no sense in", s->aggregation_file, NULL);
-	}
-	if (s->log_level >= LEVEL_ERROR && rc < 0)
-		say("cannot write", u->path, strerrordesc_np(-rc));
-	if (s->log_level >= LEVEL_INFO && !rc)
-		say("writes", u->path, NULL);
-	if (s->log_level >= LEVEL_DEBUG && !rc)
-		say("has settings", u->facts, NULL);
-}
-
 #define PROCESS_BYTES_MAX (16ull << 20) /* of ring; if it is full, calls wait for the helper */
 #define BATCH_BYTES (256u << 10)
 #define BATCH_GZIP_BYTES (1u << 20) /* of a member */
@@ -240,28 +219,6 @@ static uint64_t batch_bytes(const struct settings *s)
 	return told < least ? least : told > BATCH_BYTES_MAX ? BATCH_BYTES_MAX : told;
 }
 
-static void fill_setup(const struct image_wish *wish)
-{
-	const struct settings *s = &image_settings;
-	struct pfwlog_setup *u = &image.setup;
-	u->generation = (char)s->format;
-	u->has_args = image_has_args = s->has_metadata;
-	u->has_tids = s->has_tids;
-	u->is_gzip = s->has_compression;
-	u->is_strict = s->is_strict;
-	u->is_lazy = false;
-	u->ppid = (int32_t)sys0(SYS_getppid);
-	u->pid = wish->process_id >= 0 ? wish->process_id : (int32_t)sys0(SYS_getpid);
-	u->categories = image.categories;
-	u->unit_ns = settings_unit_ns(s);
-	u->is_selective = s->aggregation == AGGREGATE_SELECTIVE;
-	u->interval_ns = s->is_aggregating && (!u->is_selective || *s->rules) ? s->interval_ms * 1000000 : 0;
-	memcpy(u->rules, s->rules, sizeof(u->rules));
-	u->batch_bytes = batch_bytes(s);
-	u->resume_bytes = -1;
-	log_name_describe(u, s, image.categories != 0 && image.is_binding);
-}
-
 /* The ring. */
 
 static void control_fill(uint32_t number)
@@ -302,7 +259,7 @@ static int ring_begin(const char *ring)
 	return ring_start() ? 0 : -ENOSPC;
 }
 
-static int begin_writing(void)
+static int start_writing(void)
 {
 	const char *ring = ring_place_make(image.setup.path);
 	int rc = ring ? ring_begin(ring) : -ENOSPC;
@@ -391,7 +348,7 @@ static void on_exec_failed(void)
 			image.setup.resume_bytes = -1;
 			log_name_of_child(&image.setup, (int32_t)sys0(SYS_getpid));
 		}
-		begin_writing();
+		start_writing();
 	}
 	unlock();
 	errno = kept_errno;
@@ -409,7 +366,7 @@ static const struct tracer_ops ops = {
 	.on_chunk = region_chunk_taken,
 	.on_chunk_full = helper_poke,
 	.is_wanted = filter_is_wanted,
-	.ends = ends,
+	.on_exit = ends,
 	.on_exec_failed = on_exec_failed,
 	.before_privilege_change = before_privilege_change,
 };
@@ -424,7 +381,7 @@ static void on_signal(int number)
 	raise(number);
 }
 
-static int begin(const struct image_wish *wish)
+static int begin(const struct image_options *wish)
 {
 	settings_read(&image_settings);
 	if (!image_settings.is_enabled)
@@ -435,13 +392,30 @@ static int begin(const struct image_wish *wish)
 	image.is_binding = wish->is_binding && (wish->is_preload || image_settings.init == INIT_FUNCTION);
 	image.categories = wanted_categories(&image_settings);
 	filter_set(wish->data_dirs, &image_settings);
-	fill_setup(wish);
+	const struct settings *s = &image_settings;
+	struct pfwlog_setup *u = &image.setup;
+	u->generation = (char)s->format;
+	u->has_args = image_has_args = s->has_metadata;
+	u->has_tids = s->has_tids;
+	u->is_gzip = s->has_compression;
+	u->is_strict = s->is_strict;
+	u->is_lazy = false;
+	u->ppid = (int32_t)sys0(SYS_getppid);
+	u->pid = wish->process_id >= 0 ? wish->process_id : (int32_t)sys0(SYS_getpid);
+	u->categories = image.categories;
+	u->unit_ns = settings_unit_ns(s);
+	u->is_selective = s->aggregation == AGGREGATE_SELECTIVE;
+	u->interval_ns = s->is_aggregating && (!u->is_selective || *s->rules) ? s->interval_ms * 1000000 : 0;
+	memcpy(u->rules, s->rules, sizeof(u->rules));
+	u->batch_bytes = batch_bytes(s);
+	u->resume_bytes = -1;
+	log_name_describe(u, s, image.categories != 0 && image.is_binding);
 	int rc = log_name_make(&image.setup, wish->log_file, &image_settings, wish->is_preload);
 	if (rc)
 		return rc;
 	clock_read();
 	family_begin();
-	rc = begin_writing();
+	rc = start_writing();
 	if (!rc && image_settings.binds_signals) {
 		static const int numbers[] = { SIGSEGV, SIGUSR1, SIGABRT, SIGHUP, SIGTERM, SIGINT };
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
@@ -457,13 +431,31 @@ static int begin(const struct image_wish *wish)
 	return rc;
 }
 
-int image_begin(const struct image_wish *wish)
+int image_begin(const struct image_options *wish)
 {
 	int rc = 0, kept_errno = errno;
 	lock();
 	if (!image.is_on) {
 		rc = begin(wish);
-		messages_begin(&image_settings, &image.setup, rc);
+		/* Tracing started or failed: rc is -errno; 1 means disabled. */
+		const struct pfwlog_setup *u = &image.setup;
+		if (rc <= 0) {
+			if (image_settings.log_level >= LEVEL_WARN && image_settings.unread)
+				say("cannot read", image_settings.unread, NULL);
+			if (image_settings.log_level >= LEVEL_WARN && *image_settings.rules) {
+				static struct aggregation_rules rules;
+				rules_read(&rules, image_settings.rules);
+				if (rules.broken)
+					say("leaves out rules that make no sense in", image_settings.aggregation_file,
+							NULL);
+			}
+			if (image_settings.log_level >= LEVEL_ERROR && rc < 0)
+				say("cannot write", u->path, strerrordesc_np(-rc));
+			if (image_settings.log_level >= LEVEL_INFO && !rc)
+				say("writes", u->path, NULL);
+			if (image_settings.log_level >= LEVEL_DEBUG && !rc)
+				say("has settings", u->facts, NULL);
+		}
 	}
 	if (!rc)
 		image.count++;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Arguments of an initialization. */
-struct image_wish {
+struct image_options {
 	const char *log_file;  /* NULL: from the settings */
 	const char *data_dirs; /* NULL: from the settings */
 	int process_id;        /* negative: the real one */
@@ -20,7 +20,7 @@ struct image_wish {
 };
 
 /* 0: on; 1: not enabled; else -errno. Counted: each needs an image_end. */
-int image_begin(const struct image_wish *wish);
+int image_begin(const struct image_options *wish);
 void image_end(void);
 /* The process exits: finish regardless of the count. */
 void image_finish(void);

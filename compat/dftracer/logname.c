@@ -65,25 +65,6 @@ static void name_program(const char *command, size_t bytes, const struct setting
 			*p = '_';
 }
 
-/* [0,1,4] */
-static void list_processors(char *out, size_t room)
-{
-	cpu_set_t set;
-	char *at = out;
-	*at++ = '[';
-	CPU_ZERO(&set);
-	if (sched_getaffinity(0, sizeof(set), &set))
-		CPU_ZERO(&set);
-	for (int i = 0; i < CPU_SETSIZE && (size_t)(at - out) + 12 < room; i++)
-		if (CPU_ISSET(i, &set)) {
-			if (at > out + 1)
-				*at++ = ',';
-			at = put_int(at, i);
-		}
-	*at++ = ']';
-	*at = '\0';
-}
-
 static int32_t rank(void)
 {
 	static const char *const variables[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK" };
@@ -142,8 +123,24 @@ void log_name_describe(struct pfwlog_setup *u, const struct settings *s, bool is
 	if (!localtime_r(&now, &tm) || !strftime(u->date, sizeof(u->date), "%a %b %e %H:%M:%S %Y", &tm))
 		u->date[0] = '\0';
 	u->affinity[0] = '\0';
-	if (s->has_core_affinity)
-		list_processors(u->affinity, sizeof(u->affinity));
+	if (s->has_core_affinity) {
+		/* [0,1,4] */
+		char *out = u->affinity;
+		cpu_set_t set;
+		char *at = out;
+		*at++ = '[';
+		CPU_ZERO(&set);
+		if (sched_getaffinity(0, sizeof(set), &set))
+			CPU_ZERO(&set);
+		for (int i = 0; i < CPU_SETSIZE && (size_t)(at - out) + 12 < sizeof(u->affinity); i++)
+			if (CPU_ISSET(i, &set)) {
+				if (at > out + 1)
+					*at++ = ',';
+				at = put_int(at, i);
+			}
+		*at++ = ']';
+		*at = '\0';
+	}
 	u->rank = rank();
 	describe_settings(u, s, is_bound);
 }

@@ -210,7 +210,7 @@ static void finish_log(const char *place)
 		pfwlog_add_segment(log, segments[count], bytes[count]);
 		count++;
 	}
-	pfwlog_take(log, PFWLOG_LAST, true);
+	pfwlog_consume(log, PFWLOG_LAST, true);
 	if (!pfwlog_end(log, true))
 		ring_place_remove_other(place, pfwlog_state(log)->setup.path, process, count);
 	pfwlog_free(log);

@@ -130,7 +130,7 @@ static const char *plain_truth(const char *text)
 	return !strcasecmp(text, "true") || !strcasecmp(text, "on") || !strcasecmp(text, "yes") ? "1" : text;
 }
 
-static void take_key(void *arg, const char *key, const char *value)
+static void parse_key(void *arg, const char *key, const char *value)
 {
 	static const char old[] = "profiler.", new[] = "tracer.";
 	size_t skip = !strncmp(key, old, sizeof(old) - 1) ? sizeof(old) - 1 : 0;
@@ -147,7 +147,7 @@ static void take_key(void *arg, const char *key, const char *value)
 }
 
 /* Rules are stored as lines: + for inclusion, - for exclusion. */
-static void take_rule(void *arg, const char *key, const char *value)
+static void parse_rule(void *arg, const char *key, const char *value)
 {
 	struct settings *s = arg;
 	size_t have = strlen(s->rules), n = strlen(value);
@@ -198,7 +198,7 @@ void settings_read(struct settings *s)
 	s->unread = NULL;
 	s->is_strict = 0;
 	s->is_strict = strict && is_true(s, strict);
-	if (file && !yaml_read_file(file, take_key, s))
+	if (file && !yaml_read_file(file, parse_key, s))
 		s->unread = file;
 	int64_t compression_of_file = s->has_compression;
 	for (size_t i = 0; i < ROWS; i++) {
@@ -218,7 +218,7 @@ void settings_read(struct settings *s)
 	}
 	set_defaults(s);
 	if (s->is_aggregating && s->aggregation == AGGREGATE_SELECTIVE && *s->aggregation_file &&
-			!yaml_read_file(s->aggregation_file, take_rule, s))
+			!yaml_read_file(s->aggregation_file, parse_rule, s))
 		s->unread = s->aggregation_file;
 }
 

@@ -23,7 +23,7 @@ __attribute__((constructor(101))) static void preload(void)
 	int kept_errno = errno;
 	settings_read(&settings);
 	if (settings.is_enabled && settings.init == INIT_PRELOAD)
-		image_begin(&(struct image_wish){ .process_id = -1, .is_preload = true, .is_binding = true });
+		image_begin(&(struct image_options){ .process_id = -1, .is_preload = true, .is_binding = true });
 	errno = kept_errno;
 }
 

@@ -83,7 +83,7 @@ static int look_at_all(struct trace *t, void (*show)(struct trace *t, const char
 		struct pfw_facts facts;
 
 		pfw_facts_init(&facts);
-		rc = pfw_tool_look(&tools, &t->inputs.items[i], &facts, t->ctx->err);
+		rc = pfw_tool_inspect(&tools, &t->inputs.items[i], &facts, t->ctx->err);
 		if (rc == 0) {
 			if (is_bad(&facts))
 				t->ctx->exit_code = CLI_EXIT_VERDICT;

@@ -60,7 +60,7 @@ static void keep(struct chrome_split *s, char c)
 		buf_addc(&s->event, c == '\n' && !s->is_string ? ' ' : c);
 }
 
-static int take_byte(struct chrome_split *s, char c)
+static int on_byte(struct chrome_split *s, char c)
 {
 	int rc = 0;
 
@@ -107,7 +107,7 @@ static int chrome_split_add(struct chrome_split *s, const char *bytes, size_t n)
 	int rc = 0;
 
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = take_byte(s, bytes[i]);
+		rc = on_byte(s, bytes[i]);
 	return rc;
 }
 
@@ -207,7 +207,7 @@ void chrome_keep_line(struct chrome_reader *r)
 	foreign_add(r->f, STORE_TABLE_LINE, &row);
 }
 
-static void take_mark(struct chrome_reader *r)
+static void on_mark(struct chrome_reader *r)
 {
 	struct store_mark row = store_mark_nulls;
 	struct store_text args;
@@ -218,7 +218,7 @@ static void take_mark(struct chrome_reader *r)
 	row.category = r->category;
 	row.args = chrome_object_of(r, true, &r->args, &args);
 	foreign_add(r->f, STORE_TABLE_MARK, &row);
-	foreign_note(r->f, r->process, r->tid, r->ts_ns, STORE_NULL);
+	foreign_count_event(r->f, r->process, r->tid, r->ts_ns, STORE_NULL);
 }
 
 static bool read_real(struct chrome_reader *r, const struct pfw_field *f, double *v)
@@ -231,7 +231,7 @@ static bool read_real(struct chrome_reader *r, const struct pfw_field *f, double
 	return isfinite(*v);
 }
 
-static void take_counter(struct chrome_reader *r)
+static void on_counter(struct chrome_reader *r)
 {
 	struct store_counter row = store_counter_nulls;
 
@@ -261,7 +261,7 @@ static bool is_called(const struct pfw_field *name, const char *text)
 	return name && name->bytes == strlen(text) && !memcmp(name->value, text, name->bytes);
 }
 
-static void take_metadata(struct chrome_reader *r)
+static void on_metadata(struct chrome_reader *r)
 {
 	const struct pfw_field *name = pfw_line_get(&r->line, PFW_KEY_name),
 			       *value = pfw_line_arg(&r->line, PFW_KEY_name);
@@ -283,22 +283,22 @@ static const struct {
 	bool needs_time;
 	void (*take)(struct chrome_reader *r);
 } phases[] = {
-	{ 'X', true, chrome_take_complete },
-	{ 'B', true, chrome_take_begin },
-	{ 'E', true, chrome_take_end },
-	{ 'i', true, take_mark },
-	{ 'I', true, take_mark },
-	{ 'R', true, take_mark },
-	{ 'n', true, take_mark },
-	{ 'C', true, take_counter },
-	{ 'b', true, chrome_take_pair_begin },
-	{ 'S', true, chrome_take_pair_begin },
-	{ 'e', true, chrome_take_pair_end },
-	{ 'F', true, chrome_take_pair_end },
-	{ 'M', false, take_metadata },
+	{ 'X', true, chrome_on_complete },
+	{ 'B', true, chrome_on_begin },
+	{ 'E', true, chrome_on_end },
+	{ 'i', true, on_mark },
+	{ 'I', true, on_mark },
+	{ 'R', true, on_mark },
+	{ 'n', true, on_mark },
+	{ 'C', true, on_counter },
+	{ 'b', true, chrome_on_pair_begin },
+	{ 'S', true, chrome_on_pair_begin },
+	{ 'e', true, chrome_on_pair_end },
+	{ 'F', true, chrome_on_pair_end },
+	{ 'M', false, on_metadata },
 };
 
-static void take_record(struct chrome_reader *r)
+static void on_record(struct chrome_reader *r)
 {
 	const struct pfw_field *ph = pfw_line_get(&r->line, PFW_KEY_ph);
 	char phase = ph && ph->kind == JSONSCAN_STRING && ph->bytes == 1 ? ph->value[0] : '\0';
@@ -320,7 +320,7 @@ static void take_record(struct chrome_reader *r)
 	chrome_keep_line(r);
 }
 
-static int take_event(void *arg, char *text, size_t n)
+static int on_event(void *arg, char *text, size_t n)
 {
 	struct chrome_reader *r = arg;
 	enum pfw_line_kind kind = pfw_line_scan(&r->line, text, n);
@@ -330,7 +330,7 @@ static int take_event(void *arg, char *text, size_t n)
 	if (kind == PFW_LINE_NO_MEMORY)
 		return -ENOMEM;
 	if (kind == PFW_LINE_RECORD)
-		take_record(r);
+		on_record(r);
 	else
 		foreign_lost(r->f, r->line.reason ? r->line.reason : "not an event", r->line.where, text, n);
 	return 0;
@@ -343,7 +343,7 @@ int chrome_read(struct foreign *f)
 	size_t n;
 	int rc = bytes ? 0 : -ENOMEM;
 
-	chrome_split_init(&r.split, take_event, &r);
+	chrome_split_init(&r.split, on_event, &r);
 	while (rc == 0 && (n = foreign_read(f, bytes, READ_BYTES)) > 0)
 		rc = chrome_split_add(&r.split, bytes, n);
 	if (rc == 0)

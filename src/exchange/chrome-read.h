@@ -87,11 +87,11 @@ const struct store_text *chrome_object_of(struct chrome_reader *r, bool is_arg, 
 /* Keeps an event verbatim that cannot be interpreted. */
 void chrome_keep_line(struct chrome_reader *r);
 
-void chrome_take_complete(struct chrome_reader *r);
-void chrome_take_begin(struct chrome_reader *r);
-void chrome_take_end(struct chrome_reader *r);
-void chrome_take_pair_begin(struct chrome_reader *r);
-void chrome_take_pair_end(struct chrome_reader *r);
+void chrome_on_complete(struct chrome_reader *r);
+void chrome_on_begin(struct chrome_reader *r);
+void chrome_on_end(struct chrome_reader *r);
+void chrome_on_pair_begin(struct chrome_reader *r);
+void chrome_on_pair_end(struct chrome_reader *r);
 /* Unfinished spans end with the last event of their thread. */
 void chrome_end_spans(struct chrome_reader *r);
 void chrome_release_spans(struct chrome_reader *r);

@@ -16,7 +16,7 @@ static void add_span(struct chrome_reader *r, struct store_span *row)
 
 	r->f->counts->events++;
 	foreign_add(r->f, STORE_TABLE_SPAN, row);
-	foreign_note(r->f, p, row->tid, row->ts_ns, row->dur_ns);
+	foreign_count_event(r->f, p, row->tid, row->ts_ns, row->dur_ns);
 }
 
 static struct store_span new_span(const struct chrome_reader *r)
@@ -30,7 +30,7 @@ static struct store_span new_span(const struct chrome_reader *r)
 	return row;
 }
 
-void chrome_take_complete(struct chrome_reader *r)
+void chrome_on_complete(struct chrome_reader *r)
 {
 	struct store_span row = new_span(r);
 	struct store_text args, extra;
@@ -56,7 +56,7 @@ static uint64_t open_place(struct chrome_reader *r)
 	return VEC_GROW(r->open, r->open_cap, r->open_count + 1, OPEN_MAX) ? ++r->open_count : 0;
 }
 
-static uint64_t begin_span(struct chrome_reader *r, uint64_t below)
+static uint64_t start_span(struct chrome_reader *r, uint64_t below)
 {
 	uint64_t place = open_place(r);
 	struct store_text args;
@@ -124,17 +124,17 @@ static void end_span(struct chrome_reader *r, uint64_t place, int64_t end_ns, bo
 	r->free = place;
 }
 
-void chrome_take_begin(struct chrome_reader *r)
+void chrome_on_begin(struct chrome_reader *r)
 {
 	int64_t key[2] = { r->pid, r->tid };
 	uint64_t *top = waiting_at(&r->threads, key, sizeof(key)), place;
 
-	place = top ? begin_span(r, *top) : 0;
+	place = top ? start_span(r, *top) : 0;
 	if (place)
 		*top = place;
 }
 
-void chrome_take_end(struct chrome_reader *r)
+void chrome_on_end(struct chrome_reader *r)
 {
 	int64_t key[2] = { r->pid, r->tid };
 	uint64_t *top = map_get(&r->threads, key, sizeof(key)), below;
@@ -163,17 +163,17 @@ static uint64_t *pair_of(struct chrome_reader *r)
 	return buf_error(&r->text) ? NULL : waiting_at(&r->pairs, r->text.data, r->text.len);
 }
 
-void chrome_take_pair_begin(struct chrome_reader *r)
+void chrome_on_pair_begin(struct chrome_reader *r)
 {
 	uint64_t *place = pair_of(r);
 
 	if (!place)
 		chrome_keep_line(r);
 	else
-		*place = begin_span(r, *place);
+		*place = start_span(r, *place);
 }
 
-void chrome_take_pair_end(struct chrome_reader *r)
+void chrome_on_pair_end(struct chrome_reader *r)
 {
 	uint64_t *place = pair_of(r), below;
 

@@ -395,27 +395,6 @@ static void write_command(struct chrome *c, const struct store_process *p)
 	write_name(c, "process_labels", p->pid, p->pid, "labels", text.data);
 }
 
-/* Names of processes that only probes have seen. */
-static void write_task_names(struct chrome *c)
-{
-	struct store_table *t = model_table(c->run, STORE_TABLE_TASK);
-	struct store_batch batch = STORE_BATCH_INIT;
-	struct store_task row;
-
-	for (size_t b = 0; t && b < store_table_blocks(t); b++) {
-		if (store_block_load(t, b, NULL, 0, &batch, NULL))
-			continue; /* reported by model_losses */
-		for (size_t i = 0; i < batch.rows; i++) {
-			store_get_task(&batch, i, &row);
-			if (row.pid == row.tid && row.process == STORE_NULL)
-				write_name(c, "process_name", row.pid, row.pid, "name", model_cname(c->run, row.name));
-		}
-	}
-	store_batch_release(&batch);
-	if (model_table(c->run, STORE_TABLE_SERIES))
-		write_name(c, "process_name", MACHINE_PID, MACHINE_PID, "name", "machine");
-}
-
 static void write_names(struct chrome *c)
 {
 	size_t count;
@@ -451,7 +430,23 @@ static int write_run(struct model_run *run, FILE *out, const struct exchange_opt
 		chrome_int(&c.l, ",\"start_mono_ns\":", c.start_ns);
 		chrome_int(&c.l, ",\"start_real_ns\":", model_run_int(c.run, "clock.start_real_ns"));
 		chrome_raw(&c.l, "},\"traceEvents\":[\n");
-		write_task_names(&c);
+		/* Names of processes that only probes have seen. */
+		struct store_table *t = model_table(c.run, STORE_TABLE_TASK);
+		struct store_batch batch = STORE_BATCH_INIT;
+		struct store_task row;
+		for (size_t b = 0; t && b < store_table_blocks(t); b++) {
+			if (store_block_load(t, b, NULL, 0, &batch, NULL))
+				continue; /* reported by model_losses */
+			for (size_t i = 0; i < batch.rows; i++) {
+				store_get_task(&batch, i, &row);
+				if (row.pid == row.tid && row.process == STORE_NULL)
+					write_name(&c, "process_name", row.pid, row.pid, "name",
+							model_cname(c.run, row.name));
+			}
+		}
+		store_batch_release(&batch);
+		if (model_table(c.run, STORE_TABLE_SERIES))
+			write_name(&c, "process_name", MACHINE_PID, MACHINE_PID, "name", "machine");
 		write_names(&c);
 		rc = write_events(&c, options, err);
 		chrome_raw(&c.l, "\n]}\n");

@@ -110,7 +110,7 @@ static void add_line(struct foreign *f, const struct folded_line *l, int64_t uni
 	row.stack = semicolon ? stack_of(f, semicolon + 1, l->end) : STORE_NULL;
 	foreign_add(f, STORE_TABLE_SAMPLE, &row);
 	f->counts->events++;
-	foreign_note(f, p, row.tid, row.ts_ns, STORE_NULL);
+	foreign_count_event(f, p, row.tid, row.ts_ns, STORE_NULL);
 	if (__builtin_add_overflow(*total, weight, total))
 		*total = INT64_MAX;
 }

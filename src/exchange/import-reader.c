@@ -282,9 +282,9 @@ int64_t foreign_duration(struct foreign *f, int64_t ts_ns, int64_t dur_ns)
 	return STORE_NULL;
 }
 
-void foreign_note(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t ts_ns, int64_t dur_ns)
+void foreign_count_event(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t ts_ns, int64_t dur_ns)
 {
-	pfw_thread_note(pfw_cache_thread(f->cache, p, tid), ts_ns, dur_ns);
+	pfw_thread_count_event(pfw_cache_thread(f->cache, p, tid), ts_ns, dur_ns);
 }
 
 void foreign_time(struct foreign *f, int64_t ts_ns)

@@ -82,7 +82,7 @@ void foreign_add(struct foreign *f, enum store_table_id table, const void *row);
 /* The duration, or STORE_NULL if it is missing or impossible; impossible ones are counted. */
 int64_t foreign_duration(struct foreign *f, int64_t ts_ns, int64_t dur_ns);
 /* Counts an event of that thread; dur_ns from foreign_duration, STORE_NULL: an instant. */
-void foreign_note(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t ts_ns, int64_t dur_ns);
+void foreign_count_event(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t ts_ns, int64_t dur_ns);
 /* Extends the time range by an event without a thread. */
 void foreign_time(struct foreign *f, int64_t ts_ns);
 /* Sets the name of a thread. */

@@ -192,7 +192,7 @@ static bool fills_hole(struct side *side, uint32_t seq, uint32_t carried)
 }
 
 /* Returns whether all data of a packet was sent before. */
-static bool note_sequence(struct side *side, const struct packet *p)
+static bool record_sequence(struct side *side, const struct packet *p)
 {
 	uint32_t carried = p->payload + !!(p->tcp_flags & PACKET_SYN) + !!(p->tcp_flags & PACKET_FIN);
 	uint32_t end = p->seq + carried;
@@ -224,7 +224,7 @@ void pcap_flows_add(struct pcap_flows *s, const struct pcap_packet *p, int64_t t
 		row.flow = (int64_t)number;
 		row.is_reply = !packet_end_is_same(&flow->from, &p->ip.from);
 		struct side *side = &flow->sides[row.is_reply];
-		is_again = p->ip.has_tcp && note_sequence(side, &p->ip);
+		is_again = p->ip.has_tcp && record_sequence(side, &p->ip);
 		side->packets++;
 		side->bytes += p->ip.bytes;
 		side->payload += is_again ? 0 : p->ip.payload;

@@ -47,7 +47,7 @@ static int note(struct map *map, const void *key, size_t n, uint64_t value)
 	return 0;
 }
 
-static int note_thread(struct perfetto *p, int64_t pid, int64_t tid, int64_t name)
+static int record_thread(struct perfetto *p, int64_t pid, int64_t tid, int64_t name)
 {
 	int64_t key[2] = { pid, tid };
 
@@ -67,7 +67,7 @@ static int load_tasks(struct perfetto *p)
 			struct store_task row;
 
 			store_get_task(&batch, i, &row);
-			rc = note_thread(p, row.pid, row.tid, row.name);
+			rc = record_thread(p, row.pid, row.tid, row.name);
 			if (rc == 0 && row.pid == row.tid && row.name != STORE_NULL)
 				rc = note(&p->process_names, &row.pid, sizeof(row.pid), (uint64_t)row.name + 1);
 		}
@@ -86,7 +86,7 @@ int perfetto_tracks_load(struct perfetto *p, struct sonde_err *err)
 		rc = note(&p->processes, &processes[i].pid, sizeof(processes[i].pid), i + 1);
 	const struct store_thread *threads = model_threads(p->run, &count);
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = note_thread(p, threads[i].pid, threads[i].tid, threads[i].name);
+		rc = record_thread(p, threads[i].pid, threads[i].tid, threads[i].name);
 	return rc < 0 ? err_sys(err, -rc, "cannot load the threads") : 0;
 }
 

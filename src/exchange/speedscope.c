@@ -144,23 +144,6 @@ static void write_stack(struct speedscope *s, int64_t stack, int (*take)(void *a
 		profile_frames(&s->profile, stack, take, s);
 }
 
-static void write_frames(struct speedscope *s)
-{
-	struct map seen = MAP_INIT;
-
-	s->is_first = true;
-	for (size_t i = 0; i < s->count && !s->error; i++) {
-		bool is_new;
-
-		if (!map_put_int(&seen, (uint64_t)s->samples[i].stack, &is_new))
-			s->error = -ENOMEM;
-		else if (is_new)
-			write_stack(s, s->samples[i].stack, write_frame);
-		flush(s);
-	}
-	map_release(&seen);
-}
-
 /* Profiles. */
 
 static void write_samples(struct speedscope *s, const struct sample *at, const struct sample *end)
@@ -214,7 +197,17 @@ static void write_all(struct speedscope *s)
 			"\"name\":");
 	jsonline_str(&s->line, model_run_str(s->profile.run, "name"));
 	JSONLINE_ADD(&s->line, ",\"shared\":{\"frames\":[");
-	write_frames(s);
+	struct map seen = MAP_INIT;
+	s->is_first = true;
+	for (size_t i = 0; i < s->count && !s->error; i++) {
+		bool is_new;
+		if (!map_put_int(&seen, (uint64_t)s->samples[i].stack, &is_new))
+			s->error = -ENOMEM;
+		else if (is_new)
+			write_stack(s, s->samples[i].stack, write_frame);
+		flush(s);
+	}
+	map_release(&seen);
 	JSONLINE_ADD(&s->line, "]},\n\"profiles\":[");
 	for (size_t i = 1; i <= s->count && !s->error; i++) {
 		if (i < s->count && s->samples[i].thread == s->samples[from].thread)

@@ -111,7 +111,7 @@ static bool has_word(const struct strace_text *text, const char *word)
 }
 
 /* Records a child after a call that created a thread or a process. */
-static void note_child(struct strace_reader *r, int64_t pid, const struct strace_text *name,
+static void record_child(struct strace_reader *r, int64_t pid, const struct strace_text *name,
 		const struct strace_call *c)
 {
 	bool is_thread = has_word(&c->all, "CLONE_THREAD");
@@ -223,7 +223,7 @@ static const struct store_text *arguments(struct strace_reader *r, const struct 
 }
 
 /* execve defines the program of a process. */
-static void note_program(struct strace_reader *r, struct pfw_process *p, const struct strace_text *name,
+static void record_program(struct strace_reader *r, struct pfw_process *p, const struct strace_text *name,
 		const struct strace_call *c, int64_t path)
 {
 	const struct strace_text *list = arg_of(c, 1);
@@ -285,7 +285,7 @@ void strace_add_call(struct strace_reader *r, int64_t tid, int64_t ts_ns, const 
 	foreign_add(r->f, STORE_TABLE_IO, &row);
 	r->f->counts->events++;
 	r->f->counts->calls++;
-	foreign_note(r->f, p, tid, ts_ns, row.dur_ns);
+	foreign_count_event(r->f, p, tid, ts_ns, row.dur_ns);
 	/* Updates the descriptor table after the call. */
 	bool is_fcntl_dup = shape && shape->effect == SYSCALL_CONTROLS && has_word(&c->all, "F_DUPFD");
 	if (shape && c->ret >= 0) {
@@ -296,8 +296,8 @@ void strace_add_call(struct strace_reader *r, int64_t tid, int64_t ts_ns, const 
 		else if (shape->effect == SYSCALL_DUPS || shape->effect == SYSCALL_DUPS_TO || is_fcntl_dup)
 			know_file(r, pid, c->ret, path);
 	}
-	note_child(r, pid, name, c);
-	note_program(r, p, name, c, path);
+	record_child(r, pid, name, c);
+	record_program(r, p, name, c, path);
 }
 
 void strace_add_signal(struct strace_reader *r, const struct strace_line *l, int64_t tid)
@@ -313,7 +313,7 @@ void strace_add_signal(struct strace_reader *r, const struct strace_line *l, int
 	row.category = foreign_name(r->f, "signal");
 	foreign_add(r->f, STORE_TABLE_MARK, &row);
 	r->f->counts->events++;
-	foreign_note(r->f, p, tid, l->ts_ns, STORE_NULL);
+	foreign_count_event(r->f, p, tid, l->ts_ns, STORE_NULL);
 }
 
 static int64_t signal_number(const struct strace_text *name)

@@ -82,7 +82,7 @@ static bool add_resumed(struct strace_reader *r, const struct strace_line *l, in
 
 /* Lines. */
 
-static bool take_call(struct strace_reader *r, const struct strace_line *l, int64_t tid)
+static bool on_call(struct strace_reader *r, const struct strace_line *l, int64_t tid)
 {
 	struct strace_call call;
 
@@ -92,7 +92,7 @@ static bool take_call(struct strace_reader *r, const struct strace_line *l, int6
 	return true;
 }
 
-static void take_line(struct strace_reader *r, const char *text, size_t n, int64_t default_tid)
+static void on_line(struct strace_reader *r, const char *text, size_t n, int64_t default_tid)
 {
 	struct strace_line l;
 	int64_t tid;
@@ -101,7 +101,7 @@ static void take_line(struct strace_reader *r, const char *text, size_t n, int64
 	strace_line_parse(&l, text, n);
 	tid = l.tid == STORE_NULL ? default_tid : l.tid;
 	if (l.kind == STRACE_CALL)
-		is_whole = take_call(r, &l, tid);
+		is_whole = on_call(r, &l, tid);
 	else if (l.kind == STRACE_UNFINISHED)
 		keep_beginning(r, &l, tid);
 	else if (l.kind == STRACE_RESUMED)
@@ -137,7 +137,7 @@ static int read_lines(struct foreign *f)
 	f->has_day_clock = true;
 	while (foreign_line(f, &line, &n))
 		if (n)
-			take_line(&r, line, n, tid);
+			on_line(&r, line, n, tid);
 	for (size_t i = 0; i < r.pending_cap; i++)
 		free(r.pending[i].text);
 	free(r.pending);

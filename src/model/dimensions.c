@@ -51,7 +51,7 @@ static int keep_texts(struct reading *r, char *row)
 	return 0;
 }
 
-static int take_block(void *arg, unsigned worker, size_t block, const struct store_batch *batch)
+static int add_block(void *arg, unsigned worker, size_t block, const struct store_batch *batch)
 {
 	struct reading *r = arg;
 	size_t left = r->limit - r->count, n = batch->rows < left ? batch->rows : left;
@@ -76,7 +76,7 @@ static int read_table(struct model_run *run, enum store_table_id id, void *rows,
 	struct store_table *t = model_table(run, id);
 
 	r.row_bytes = (size_t)8 * r.schema->count;
-	int rc = t ? store_scan(t, &opts, take_block, &r, err) : 0;
+	int rc = t ? store_scan(t, &opts, add_block, &r, err) : 0;
 	if (rc < 0) {
 		free(r.rows);
 		return err_sys(err, -rc, "cannot read the table '%s'", r.schema->name);
@@ -188,29 +188,6 @@ static int split_names(struct model_run *run, struct model_call *call, const str
 	return 0;
 }
 
-/* The facts of a call: from the run if it has them, otherwise from the table of calls, by name. */
-static void set_facts(struct model_call *call, const struct model_run *run, const struct store_call *row)
-{
-	const struct call_info *info = call->name ? calls_find(call->name->data, call->name->bytes) : NULL;
-	const struct store_text *kind = model_name(run, row->kind), *bytes = model_name(run, row->bytes_from);
-	const struct store_text *wait = model_name(run, row->wait);
-	int value;
-
-	call->kind = info ? (enum call_kind)info->kind : CALL_KIND_OTHER;
-	call->bytes = info ? (enum call_bytes)info->bytes : CALL_BYTES_UNKNOWN;
-	if (call->bytes == CALL_BYTES_LENGTH)
-		call->bytes = CALL_BYTES_UNKNOWN;
-	if (call->bytes == CALL_BYTES_ARG1)
-		call->bytes = CALL_BYTES_ITEMS;
-	call->wait = info ? (enum call_wait)info->wait : CALL_WAIT_NONE;
-	if (kind && (value = call_kind_of(kind->data, kind->bytes)) >= 0)
-		call->kind = (enum call_kind)value;
-	if (bytes && (value = call_bytes_of(bytes->data, bytes->bytes)) >= 0)
-		call->bytes = (enum call_bytes)value;
-	if (wait && (value = call_wait_of(wait->data, wait->bytes)) >= 0)
-		call->wait = (enum call_wait)value;
-}
-
 int64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t size, int64_t arg0, int64_t arg1)
 {
 	return call ? call_moved_bytes(call->bytes, ret, size, arg0, arg1) : STORE_NULL;
@@ -229,7 +206,25 @@ static int make_calls(struct model_run *run, const struct store_call *rows, size
 		call->category = model_name(run, rows[i].category);
 		if (split_names(run, call, rows[i].arg_names) < 0)
 			return -ENOMEM;
-		set_facts(call, run, &rows[i]);
+		/* The facts of a call: from the run if it has them, otherwise from the table of calls, by name. */
+		const struct store_call *row = &rows[i];
+		const struct call_info *info = call->name ? calls_find(call->name->data, call->name->bytes) : NULL;
+		const struct store_text *kind = model_name(run, row->kind), *bytes = model_name(run, row->bytes_from);
+		const struct store_text *wait = model_name(run, row->wait);
+		int value;
+		call->kind = info ? (enum call_kind)info->kind : CALL_KIND_OTHER;
+		call->bytes = info ? (enum call_bytes)info->bytes : CALL_BYTES_UNKNOWN;
+		if (call->bytes == CALL_BYTES_LENGTH)
+			call->bytes = CALL_BYTES_UNKNOWN;
+		if (call->bytes == CALL_BYTES_ARG1)
+			call->bytes = CALL_BYTES_ITEMS;
+		call->wait = info ? (enum call_wait)info->wait : CALL_WAIT_NONE;
+		if (kind && (value = call_kind_of(kind->data, kind->bytes)) >= 0)
+			call->kind = (enum call_kind)value;
+		if (bytes && (value = call_bytes_of(bytes->data, bytes->bytes)) >= 0)
+			call->bytes = (enum call_bytes)value;
+		if (wait && (value = call_wait_of(wait->data, wait->bytes)) >= 0)
+			call->wait = (enum call_wait)value;
 		if (call->name)
 			run->call_index[rows[i].call] = (uint32_t)i + 1;
 	}

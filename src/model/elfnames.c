@@ -284,29 +284,23 @@ struct namecache *namecache_open(const char *build_id)
 	return c;
 }
 
-static void save(const struct namecache *c)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	for (size_t i = 0; i < c->lines.count; i++) {
-		const char *line = (const char *)(uintptr_t)map_value(&c->lines, i);
-		uint64_t offset;
-		size_t len;
-
-		memcpy(&offset, map_key(&c->lines, i, &len), sizeof(offset));
-		if (line)
-			buf_addf(&text, "%llx%s\n", (unsigned long long)offset, line);
-	}
-	if (!buf_error(&text) && text.len < CACHE_BYTES_MAX)
-		fs_replace_file(AT_FDCWD, c->path, text.data, text.len, NULL);
-}
-
 void namecache_close(struct namecache *c)
 {
 	if (!c)
 		return;
-	if (c->path && c->is_new)
-		save(c);
+	if (c->path && c->is_new) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+		for (size_t i = 0; i < c->lines.count; i++) {
+			const char *line = (const char *)(uintptr_t)map_value(&c->lines, i);
+			uint64_t offset;
+			size_t len;
+			memcpy(&offset, map_key(&c->lines, i, &len), sizeof(offset));
+			if (line)
+				buf_addf(&text, "%llx%s\n", (unsigned long long)offset, line);
+		}
+		if (!buf_error(&text) && text.len < CACHE_BYTES_MAX)
+			fs_replace_file(AT_FDCWD, c->path, text.data, text.len, NULL);
+	}
 	map_release(&c->lines);
 	arena_release(&c->arena);
 	free(c->path);

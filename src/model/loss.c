@@ -44,7 +44,7 @@ static const struct {
 	{ "blind_processes", "process or program could not be traced", "processes or programs could not be traced" },
 };
 
-static void say_probe(struct speaker *s, const json_t *probe)
+static void report_probe(struct speaker *s, const json_t *probe)
 {
 	const char *name = json_string_value(json_object_get(probe, "name"));
 
@@ -58,7 +58,7 @@ static void say_probe(struct speaker *s, const json_t *probe)
 }
 
 /* Rows are written in blocks, so the last rows of a recorder that died were never written. */
-static void say_recovered(struct speaker *s, const json_t *recovered)
+static void report_recovered(struct speaker *s, const json_t *recovered)
 {
 	const json_t *lost = json_object_get(recovered, "lost_events");
 
@@ -73,7 +73,7 @@ static void say_recovered(struct speaker *s, const json_t *recovered)
 		say(s, "the recorder died: what was seen in its last moments is lost, nobody knows how much");
 }
 
-static void say_recorder(struct speaker *s, const struct model_run *run)
+static void report_recorder(struct speaker *s, const struct model_run *run)
 {
 	const json_t *probes = json_object_get(run->json, "probes");
 	int64_t lost_rows = model_run_int(run, "lost_rows");
@@ -83,13 +83,13 @@ static void say_recorder(struct speaker *s, const struct model_run *run)
 		say(s, "%s: what it said about the run is not known", run->trouble);
 	if (model_run_is_unfinished(run))
 		say(s, "the recorder has not finished: it still records, or it died and 'sonde recover' can finish");
-	say_recovered(s, json_object_get(run->json, "recovered"));
+	report_recovered(s, json_object_get(run->json, "recovered"));
 	if (trouble)
 		say(s, "the recorder had trouble: %s", trouble);
 	if (lost_rows > 0)
 		say(s, "the recorder could not write %" PRId64 " rows", lost_rows);
 	for (size_t i = 0; i < json_array_size(probes); i++)
-		say_probe(s, json_array_get(probes, i));
+		report_probe(s, json_array_get(probes, i));
 }
 
 static bool has_table(const struct model_run *run, const char *name)
@@ -114,7 +114,7 @@ static const char *next_gone(const struct model_run *run, void **at, json_int_t 
 	return NULL;
 }
 
-static void say_tables(struct speaker *s, const struct model_run *run)
+static void report_tables(struct speaker *s, const struct model_run *run)
 {
 	void *at = NULL;
 	json_int_t rows;
@@ -142,7 +142,7 @@ static bool is_settled(const char *state)
 	return !state || strcmp(state, "ended") == 0 || strcmp(state, "replaced by exec") == 0;
 }
 
-static void say_processes(struct speaker *s, const struct model_run *run)
+static void report_processes(struct speaker *s, const struct model_run *run)
 {
 	size_t running = 0, untraced = 0;
 
@@ -171,9 +171,9 @@ int model_losses(struct model_run *run, void (*tell)(void *arg, const char *sent
 
 	if (rc < 0)
 		return rc;
-	say_recorder(&s, run);
-	say_tables(&s, run);
-	say_processes(&s, run);
+	report_recorder(&s, run);
+	report_tables(&s, run);
+	report_processes(&s, run);
 	rc = buf_error(&s.text);
 	buf_release(&s.text);
 	return rc < 0 ? err_sys(err, ENOMEM, "cannot tell what is missing") : 0;

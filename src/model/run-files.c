@@ -60,7 +60,7 @@ void model_path_join(struct buf *out, const struct store_text *base, const struc
 
 /* Loading. */
 
-static int take_block(void *arg, unsigned worker, size_t block, const struct store_batch *batch)
+static int add_block(void *arg, unsigned worker, size_t block, const struct store_batch *batch)
 {
 	struct model_files *f = arg;
 	const int64_t *ids = batch->columns[STORE_FILE_file].ints;
@@ -92,7 +92,7 @@ int model_files_load(struct model_run *run, struct sonde_err *err)
 {
 	struct store_scan_opts opts = { .threads = 1 };
 	struct store_table *t = model_table(run, STORE_TABLE_FILE);
-	int rc = t ? store_scan(t, &opts, take_block, &run->files, err) : 0;
+	int rc = t ? store_scan(t, &opts, add_block, &run->files, err) : 0;
 
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot read the table 'file'");

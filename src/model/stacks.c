@@ -95,7 +95,7 @@ static bool make_room(void *array, size_t *count, int64_t id, size_t size)
 	return true;
 }
 
-static int take_stack(struct model_stacks *s, const void *row)
+static int add_stack(struct model_stacks *s, const void *row)
 {
 	const struct store_stack *r = row;
 
@@ -111,7 +111,7 @@ static int take_stack(struct model_stacks *s, const void *row)
 	return 0;
 }
 
-static int take_module(struct model_stacks *s, const void *row)
+static int add_module(struct model_stacks *s, const void *row)
 {
 	const struct store_module *r = row;
 	const char *kind = model_cname(s->run, r->kind);
@@ -129,7 +129,7 @@ static int take_module(struct model_stacks *s, const void *row)
 	return 0;
 }
 
-static int take_symbol(struct model_stacks *s, const void *row)
+static int add_symbol(struct model_stacks *s, const void *row)
 {
 	const struct store_symbol *r = row;
 	size_t cap = s->symbol_count;
@@ -171,11 +171,11 @@ int model_stacks_open(struct model_stacks **out, struct model_run *run, struct s
 	arena_init(&s->arena);
 	int rc = model_load(run, MODEL_NAMES, err);
 	if (!rc)
-		rc = each_row(run, STORE_TABLE_STACK, take_stack, s, err);
+		rc = each_row(run, STORE_TABLE_STACK, add_stack, s, err);
 	if (!rc)
-		rc = each_row(run, STORE_TABLE_MODULE, take_module, s, err);
+		rc = each_row(run, STORE_TABLE_MODULE, add_module, s, err);
 	if (!rc)
-		rc = each_row(run, STORE_TABLE_SYMBOL, take_symbol, s, err);
+		rc = each_row(run, STORE_TABLE_SYMBOL, add_symbol, s, err);
 	if (rc) {
 		model_stacks_free(s);
 		return rc;

@@ -131,7 +131,7 @@ static size_t read_head(int fd, bool is_gzip, char *text)
 }
 
 /* Reads host and time unit from a record; returns true once both are known. */
-static bool look_at(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_line *line, bool *has_unit)
+static bool inspect_line(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_line *line, bool *has_unit)
 {
 	const struct pfw_field *hash = pfw_line_arg(line, PFW_KEY_hhash), *name = pfw_line_arg(line, PFW_KEY_hostname);
 	const struct pfw_field *ts = pfw_line_get(line, PFW_KEY_ts), *pid = pfw_line_get(line, PFW_KEY_pid);
@@ -156,7 +156,7 @@ static bool look_at(struct pfw_input *in, struct pfw_dims *dims, const struct pf
 	return *has_unit && in->ctx.host_kind != PFW_HOST_NONE;
 }
 
-static void look_at_text(struct pfw_input *in, struct pfw_dims *dims, const char *text, size_t n, bool has_unit)
+static void inspect_text(struct pfw_input *in, struct pfw_dims *dims, const char *text, size_t n, bool has_unit)
 {
 	CLEANUP(pfw_line_release) struct pfw_line line = PFW_LINE_INIT;
 	const char *end = text + n;
@@ -165,7 +165,7 @@ static void look_at_text(struct pfw_input *in, struct pfw_dims *dims, const char
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 
 		if (pfw_line_scan(&line, text, (size_t)(newline - text)) == PFW_LINE_RECORD &&
-				look_at(in, dims, &line, &has_unit))
+				inspect_line(in, dims, &line, &has_unit))
 			return;
 		text = newline + 1;
 	}
@@ -177,7 +177,7 @@ static uint64_t part_bytes(const struct pfw_input *in, uint64_t wanted)
 }
 
 /* Determines the default host and the time unit from the first lines. */
-static int look_at_head(struct pfw_input *in, int fd, struct pfw_dims *dims, int64_t unit_ns)
+static int inspect_head(struct pfw_input *in, int fd, struct pfw_dims *dims, int64_t unit_ns)
 {
 	char *text = malloc(HEAD_BYTES);
 
@@ -185,12 +185,12 @@ static int look_at_head(struct pfw_input *in, int fd, struct pfw_dims *dims, int
 		return -ENOMEM;
 	in->ctx = (struct pfw_context){ .unit_ns = unit_ns ? unit_ns : 1000, .host_kind = PFW_HOST_NONE };
 	in->first_pid = STORE_NULL;
-	look_at_text(in, dims, text, read_head(fd, in->is_gzip, text), unit_ns != 0);
+	inspect_text(in, dims, text, read_head(fd, in->is_gzip, text), unit_ns != 0);
 	free(text);
 	return 0;
 }
 
-static int look(struct pfw_input *in, int fd, struct pfw_dims *dims, const struct pfw_look *look_for)
+static int look(struct pfw_input *in, int fd, struct pfw_dims *dims, const struct pfw_inspection *look_for)
 {
 	char head[PFW_GZIP_HEAD_BYTES];
 	struct stat st;
@@ -201,7 +201,7 @@ static int look(struct pfw_input *in, int fd, struct pfw_dims *dims, const struc
 		return S_ISDIR(st.st_mode) ? -EISDIR : -ESPIPE;
 	in->bytes = (uint64_t)st.st_size;
 	in->is_gzip = pread(fd, head, sizeof(head), 0) >= 2 && !memcmp(head, "\x1f\x8b", 2);
-	int rc = look_at_head(in, fd, dims, look_for->unit_ns);
+	int rc = inspect_head(in, fd, dims, look_for->unit_ns);
 	if (rc < 0)
 		return rc;
 	free(in->starts);
@@ -219,7 +219,7 @@ static int look(struct pfw_input *in, int fd, struct pfw_dims *dims, const struc
 			&in->part_count, NULL);
 }
 
-void pfw_input_look(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_look *look_for)
+void pfw_input_inspect(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_inspection *look_for)
 {
 	CLEANUP(cleanup_fd) int fd = pfw_input_open(in);
 	int rc = fd < 0 ? fd : look(in, fd, dims, look_for);

@@ -267,7 +267,7 @@ static void drop_first(struct reader *r, size_t newline)
 }
 
 /* Handles lines up to `end`, after a newline. They may follow a head, or the end of a skipped line. */
-static int take_lines(struct reader *r, size_t end)
+static int pass_lines(struct reader *r, size_t end)
 {
 	size_t from = 0;
 
@@ -287,13 +287,13 @@ static int take_lines(struct reader *r, size_t end)
 }
 
 /* Handles the bytes added after `looked`. */
-static int take_bytes(struct reader *r)
+static int read_bytes(struct reader *r)
 {
 	const char *text = r->piece->text;
 	const char *newline = memrchr(text + r->looked, '\n', r->len - r->looked);
 
 	if (newline)
-		return take_lines(r, (size_t)(newline - text) + 1);
+		return pass_lines(r, (size_t)(newline - text) + 1);
 	if (r->is_skipping)
 		r->len = 0;
 	if (r->len > PFW_LINE_BYTES_MAX) {
@@ -312,7 +312,7 @@ static int finish_lines(struct reader *r)
 	if (!r->len || (r->wants_head && r->drops_head))
 		return 0;
 	r->piece->text[r->len++] = '\n';
-	return take_lines(r, r->len);
+	return pass_lines(r, r->len);
 }
 
 /* Plain text. */
@@ -352,9 +352,9 @@ static int read_text(struct reader *r, int fd)
 		size_t end = last_line_end(r, at);
 		if (end) {
 			r->len = end;
-			return take_lines(r, end);
+			return pass_lines(r, end);
 		}
-		if (take_bytes(r) < 0)
+		if (read_bytes(r) < 0)
 			return -ENOMEM;
 	}
 }
@@ -382,7 +382,7 @@ static int read_members(struct reader *r, struct pfw_gzip *g)
 		p->status = pfw_gzip_read(g, r->piece->text + r->len, r->piece->cap - r->len - 1, &n);
 		r->len += n;
 		p->text_bytes += n;
-		if (n && take_bytes(r) < 0)
+		if (n && read_bytes(r) < 0)
 			return -ENOMEM;
 		p->members += p->status == PFW_GZIP_MEMBER;
 		if (p->status == PFW_GZIP_MEMBER && is_at_end(p, g))

@@ -44,7 +44,7 @@ void pfw_inputs_release(struct pfw_inputs *in);
 /* Adds a file, or all *.pfw and *.pfw.gz below a directory, sorted; -ENOENT if there are none. */
 int pfw_inputs_add(struct pfw_inputs *in, const char *path, struct sonde_err *err);
 
-struct pfw_look {
+struct pfw_inspection {
 	int64_t unit_ns; /* 0: detect */
 	uint64_t text_part_bytes, gzip_part_bytes;
 };
@@ -52,7 +52,7 @@ struct pfw_look {
 /*
  * Finds the starts of its parts, the default host (dims NULL: not its name) and the time unit. Errors are in in->error.
  */
-void pfw_input_look(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_look *look_for);
+void pfw_input_inspect(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_inspection *look_for);
 int pfw_input_open(const struct pfw_input *in); /* file descriptor, or -errno */
 bool pfw_is_trace_name(const char *name);       /* *.pfw, *.pfw.gz */
 

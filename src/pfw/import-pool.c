@@ -21,7 +21,7 @@ static void keep_lost(struct import_pool *c, const struct pfw_lost_line *lost, c
 	pthread_mutex_unlock(&c->lock);
 }
 
-static void tell_line(void *arg, const struct pfw_problem *problem)
+static void report_line(void *arg, const struct pfw_problem *problem)
 {
 	struct member *m = arg;
 	struct pfw_lost_line lost = {
@@ -39,7 +39,7 @@ static void tell_line(void *arg, const struct pfw_problem *problem)
 /* Pieces. */
 
 /* Counts lines per piece, so that any line can be reported with its number in the file. */
-static void note_lines(struct import_pool *c, struct pfw_part *part, size_t number, uint64_t lines)
+static void record_lines(struct import_pool *c, struct pfw_part *part, size_t number, uint64_t lines)
 {
 	pthread_mutex_lock(&c->lock);
 	size_t had = part->piece_room;
@@ -55,7 +55,7 @@ static void work_on(struct member *m, const struct pfw_piece *piece)
 	m->piece = piece;
 	uint64_t lines = pfw_worker_text(&m->worker, &piece->part->input->ctx, piece->text + piece->from,
 			piece->to - piece->from);
-	note_lines(m->pool, piece->part, piece->number, lines);
+	record_lines(m->pool, piece->part, piece->number, lines);
 }
 
 /* If a thread is idle and the queue has room, queues the piece and returns another to continue with; otherwise NULL. */
@@ -97,7 +97,7 @@ static void skip_line(void *arg, struct pfw_part *part, size_t number)
 	m->worker.counts.lines++;
 	m->worker.counts.too_long++;
 	if (number < PFW_FIRST_LINE)
-		note_lines(m->pool, part, number, 1);
+		record_lines(m->pool, part, number, 1);
 	keep_lost(m->pool, &lost, NULL);
 }
 
@@ -272,7 +272,7 @@ static int start(struct import_pool *c, struct member *members, pthread_t *threa
 
 		members[i].pool = c;
 		members[i].is_first = i == 0;
-		members[i].worker.tell = tell_line;
+		members[i].worker.tell = report_line;
 		members[i].worker.arg = &members[i];
 		if (rc < 0)
 			return rc;

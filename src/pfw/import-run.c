@@ -41,30 +41,30 @@ int64_t import_unit_ns(enum import_unit unit)
 struct looking {
 	struct pfw_inputs *inputs;
 	struct pfw_dims *dims;
-	struct pfw_look look_for;
+	struct pfw_inspection look_for;
 	atomic_size_t next;
 };
 
-static void *look_some(void *arg)
+static void *inspect_some(void *arg)
 {
 	struct looking *l = arg;
 	size_t i;
 
 	while ((i = atomic_fetch_add(&l->next, 1)) < l->inputs->count)
-		pfw_input_look(&l->inputs->items[i], l->dims, &l->look_for);
+		pfw_input_inspect(&l->inputs->items[i], l->dims, &l->look_for);
 	return NULL;
 }
 
-static void look_at_all(struct pfw_inputs *inputs, struct pfw_dims *dims, int64_t unit, unsigned threads)
+static void inspect_all(struct pfw_inputs *inputs, struct pfw_dims *dims, int64_t unit, unsigned threads)
 {
 	struct looking l = { .inputs = inputs, .dims = dims, .look_for = { unit, TEXT_PART_BYTES, GZIP_PART_BYTES } };
 	pthread_t ids[IMPORT_THREADS_MAX];
 	unsigned started = 1;
 
 	for (; started < threads && started < inputs->count; started++)
-		if (pthread_create(&ids[started], NULL, look_some, &l) != 0)
+		if (pthread_create(&ids[started], NULL, inspect_some, &l) != 0)
 			break;
-	look_some(&l);
+	inspect_some(&l);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(ids[i], NULL);
 }
@@ -124,7 +124,7 @@ static int attempt(struct pfw_import *im, struct sonde_err *err)
 		.threads = thread_count(im->options),
 		.progress = im->options->progress,
 		.arg = im->options->arg };
-	look_at_all(&im->inputs, &im->dims, import_unit_ns(im->options->unit), im->pool.threads);
+	inspect_all(&im->inputs, &im->dims, import_unit_ns(im->options->unit), im->pool.threads);
 	number_processes(&im->inputs, &im->dims);
 	rc = list_parts(&im->pool, &im->inputs);
 	if (rc == 0)
@@ -180,7 +180,7 @@ __attribute__((format(printf, 4, 5))) static void add_problem(struct import_resu
 }
 
 /* Adds one sentence for each incomplete file. */
-static void tell_of_files(struct pfw_import *im)
+static void report_files(struct pfw_import *im)
 {
 	struct import_result *r = im->result;
 	char text[256];
@@ -343,7 +343,7 @@ int pfw_run_finish(struct pfw_import *im, struct sonde_err *err)
 	struct import_result *r = im->result;
 
 	sum_up(im);
-	tell_of_files(im);
+	report_files(im);
 	struct pfw_lost *lost = &im->pool.lost;
 	pfw_lost_sort(lost);
 	for (size_t i = 0; i < lost->count && i < IMPORT_PROBLEMS_MAX; i++) {

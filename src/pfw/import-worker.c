@@ -273,7 +273,7 @@ static void add_meta(struct pfw_worker *w, const struct pfw_field *key, const ch
 	pfw_dims_meta(w->dims, &row);
 }
 
-static void take_metadata(struct pfw_worker *w)
+static void on_metadata(struct pfw_worker *w)
 {
 	const struct pfw_event *e = &w->event;
 	const struct pfw_field *name = pfw_line_arg(&w->line, PFW_KEY_name),
@@ -297,7 +297,7 @@ static void take_metadata(struct pfw_worker *w)
 	}
 }
 
-static bool take_hash(const struct pfw_line *line, enum pfw_key key, uint64_t *hash)
+static bool read_hash(const struct pfw_line *line, enum pfw_key key, uint64_t *hash)
 {
 	const struct pfw_field *f = pfw_line_arg(line, key);
 	bool is_hex;
@@ -355,13 +355,13 @@ static void add_event(struct pfw_worker *w, const char *at, size_t n)
 		const struct pfw_field *ppid = pfw_line_arg(&w->line, PFW_KEY_ppid);
 		if (ppid)
 			pfw_field_int(ppid, &facts.ppid);
-		facts.has_cmd = take_hash(&w->line, PFW_KEY_cmd_hash, &facts.cmd_hash);
-		facts.has_exec = take_hash(&w->line, PFW_KEY_exec_hash, &facts.exec_hash);
-		facts.has_cwd = take_hash(&w->line, PFW_KEY_cwd, &facts.cwd_hash);
+		facts.has_cmd = read_hash(&w->line, PFW_KEY_cmd_hash, &facts.cmd_hash);
+		facts.has_exec = read_hash(&w->line, PFW_KEY_exec_hash, &facts.exec_hash);
+		facts.has_cwd = read_hash(&w->line, PFW_KEY_cwd, &facts.cwd_hash);
 		pfw_dims_started(w->dims, w->event.process, &facts);
 	} else if (w->shapes)
 		pfw_shapes_learn(w->shapes, at, n + 1, &w->line, e);
-	pfw_thread_note(pfw_cache_thread(&w->cache, e->process, e->tid), e->ts_ns, e->dur_ns);
+	pfw_thread_count_event(pfw_cache_thread(&w->cache, e->process, e->tid), e->ts_ns, e->dur_ns);
 }
 
 static void tell(struct pfw_worker *w, uint64_t number, const char *reason, const char *at, size_t n)
@@ -383,7 +383,7 @@ static void lose_long(struct pfw_worker *w, uint64_t number, const char *reason,
 	tell(w, number, reason, at, n);
 }
 
-static void take_record(struct pfw_worker *w, uint64_t number, const char *at, size_t n)
+static void on_record(struct pfw_worker *w, uint64_t number, const char *at, size_t n)
 {
 	struct pfw_event *e = &w->event;
 	size_t text_bytes;
@@ -399,7 +399,7 @@ static void take_record(struct pfw_worker *w, uint64_t number, const char *at, s
 		break;
 	case PFW_METADATA:
 		w->counts.metadata++;
-		take_metadata(w);
+		on_metadata(w);
 		break;
 	case PFW_COUNTER:
 		w->counts.counters++;
@@ -412,7 +412,7 @@ static void take_record(struct pfw_worker *w, uint64_t number, const char *at, s
 }
 
 /* The general parser; n excludes the newline. */
-static void take_line(struct pfw_worker *w, uint64_t number, const char *at, size_t n)
+static void on_line(struct pfw_worker *w, uint64_t number, const char *at, size_t n)
 {
 	enum pfw_line_kind kind = PFW_LINE_INVALID;
 
@@ -422,7 +422,7 @@ static void take_line(struct pfw_worker *w, uint64_t number, const char *at, siz
 	if (n > PFW_LINE_BYTES_MAX) {
 		lose_long(w, number, PFW_TOO_LONG, at, n);
 	} else if (kind == PFW_LINE_RECORD) {
-		take_record(w, number, at, n);
+		on_record(w, number, at, n);
 	} else if (kind == PFW_LINE_BRACKET) {
 		w->counts.brackets++;
 	} else if (kind == PFW_LINE_INVALID) {
@@ -455,14 +455,14 @@ uint64_t pfw_worker_text(struct pfw_worker *w, const struct pfw_context *ctx, co
 			w->counts.quick++;
 			w->counts.events++;
 			w->counts.calls += match.table == STORE_TABLE_IO;
-			pfw_thread_note(match.thread, match.ts_ns, match.dur_ns);
+			pfw_thread_count_event(match.thread, match.ts_ns, match.dur_ns);
 			add_row(w, match.table, match.row, match.text_bytes);
 			text = match.end;
 		} else {
 			const char *newline = memchr(text, '\n', (size_t)(end - text));
 
 			if (newline > text)
-				take_line(w, number, text, (size_t)(newline - text));
+				on_line(w, number, text, (size_t)(newline - text));
 			text = newline + 1;
 		}
 	}

@@ -307,26 +307,6 @@ static bool has_odd_blanks(const struct pfw_field *f)
 	return false;
 }
 
-static const char *scan_value(struct scan *s, const char *at, struct pfw_field *f)
-{
-	enum jsonscan_kind kind = JSONSCAN_WORD;
-	unsigned flags = f->flags;
-	const char *to = jsonscan_value(at, s->end, 1, &kind, &flags);
-
-	if (!to)
-		return fail(s, at,
-				at < s->end && *at == '"' ? "unterminated string or invalid escape"
-							  : "missing, invalid or too deeply nested value");
-	f->kind = (uint8_t)kind;
-	f->flags = (uint8_t)flags;
-	f->value = at + (kind == JSONSCAN_STRING);
-	f->to = to;
-	f->bytes = (uint32_t)(to - f->value - (kind == JSONSCAN_STRING));
-	if (has_odd_blanks(f))
-		f->flags |= JSONSCAN_HAS_ODD;
-	return to;
-}
-
 static const char *scan_object(struct scan *s, const char *at, bool is_args);
 
 static const char *scan_field(struct scan *s, const char *at, bool is_arg)
@@ -351,7 +331,21 @@ static const char *scan_field(struct scan *s, const char *at, bool is_arg)
 	}
 	if (l->first[is_arg][f->id] < 0)
 		l->first[is_arg][f->id] = (int32_t)(l->count - 1);
-	return scan_value(s, at, f);
+	enum jsonscan_kind kind = JSONSCAN_WORD;
+	unsigned flags = f->flags;
+	const char *to = jsonscan_value(at, s->end, 1, &kind, &flags);
+	if (!to)
+		return fail(s, at,
+				at < s->end && *at == '"' ? "unterminated string or invalid escape"
+							  : "missing, invalid or too deeply nested value");
+	f->kind = (uint8_t)kind;
+	f->flags = (uint8_t)flags;
+	f->value = at + (kind == JSONSCAN_STRING);
+	f->to = to;
+	f->bytes = (uint32_t)(to - f->value - (kind == JSONSCAN_STRING));
+	if (has_odd_blanks(f))
+		f->flags |= JSONSCAN_HAS_ODD;
+	return to;
 }
 
 /* At the opening brace; returns the position after the closing one. The deepest call is for "args". */

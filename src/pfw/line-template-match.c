@@ -171,7 +171,7 @@ INLINE WIDE const char *take_string(const char *at)
 }
 
 /* Parses a JSON number of that kind. The text after it is compared too, so a wrong end does not match. */
-static const char *take_number(const char *at, enum jsonscan_kind wanted)
+static const char *parse_number(const char *at, enum jsonscan_kind wanted)
 {
 	enum jsonscan_kind kind;
 	const char *end = jsonscan_number(at, at + NUMBER_BYTES_MAX, &kind);
@@ -201,7 +201,7 @@ static WIDE __attribute__((noinline)) const char *take_other(const struct slot *
 		return at;
 	if (slot->kind == JSONSCAN_STRING)
 		return take_string(at);
-	return slot->op == SLOT_SAME ? take_digits(at) : take_number(at, slot->kind);
+	return slot->op == SLOT_SAME ? take_digits(at) : parse_number(at, slot->kind);
 }
 
 INLINE WIDE bool is_same(const struct same *same, const char *at)

@@ -141,28 +141,8 @@ static void add_slot(struct shape *s, const struct pfw_context *ctx, const struc
 	*from = op == SLOT_FIXED ? f->to : f->value + f->bytes;
 }
 
-static void add_slots(struct shape *s, const struct pfw_context *ctx, const char *at, size_t n,
-		const struct pfw_line *line, const struct pfw_event *e)
-{
-	const char *from = at;
-
-	for (size_t i = 0; i < line->count; i++) {
-		const struct pfw_field *f = &line->fields[i];
-		bool is_fixed = f == e->name || f == e->category || f == e->phase;
-
-		if (f->role != PFW_ROLE_FIXED)
-			add_slot(s, ctx, f, at, &from, is_fixed);
-		s->has_file |= f->role == PFW_ROLE_FILE;
-		s->has_file2 |= f->role == PFW_ROLE_FILE2;
-		s->has_file_name |= f->role == PFW_ROLE_FILENAME;
-	}
-	s->end_at = (uint32_t)(from - at);
-	s->end_bytes = (uint32_t)(at + n - from);
-	s->end_mask = first_mask(s->end_bytes);
-}
-
 /* Copies the values of the SAME slots from the line's event. */
-static void take_facts(struct shape *s, const struct pfw_event *e)
+static void add_facts(struct shape *s, const struct pfw_event *e)
 {
 	s->process = e->process;
 	s->facts = (struct facts){ .process = e->process->key,
@@ -215,8 +195,20 @@ static struct shape *shape_learn(const struct pfw_context *ctx, const struct pfw
 	memcpy(s->product, e->product, sizeof(s->product));
 	s->ts_column = s->table == STORE_TABLE_IO ? STORE_IO_ts_ns : STORE_SPAN_ts_ns;
 	s->dur_column = s->table == STORE_TABLE_IO ? STORE_IO_dur_ns : STORE_SPAN_dur_ns;
-	add_slots(s, ctx, at, n, line, e);
-	take_facts(s, e);
+	const char *from = at;
+	for (size_t i = 0; i < line->count; i++) {
+		const struct pfw_field *f = &line->fields[i];
+		bool is_fixed = f == e->name || f == e->category || f == e->phase;
+		if (f->role != PFW_ROLE_FIXED)
+			add_slot(s, ctx, f, at, &from, is_fixed);
+		s->has_file |= f->role == PFW_ROLE_FILE;
+		s->has_file2 |= f->role == PFW_ROLE_FILE2;
+		s->has_file_name |= f->role == PFW_ROLE_FILENAME;
+	}
+	s->end_at = (uint32_t)(from - at);
+	s->end_bytes = (uint32_t)(at + n - from);
+	s->end_mask = first_mask(s->end_bytes);
+	add_facts(s, e);
 	/* Lines of the same template have the same signature: the constant text and the kinds of the values. */
 	uint64_t hash = add_to_hash(0xcbf29ce484222325u, s->fixed + s->end_at, s->end_bytes);
 	for (unsigned i = 0; i < s->slot_count; i++) {
@@ -342,23 +334,6 @@ static bool parse_fact(struct pfw_shapes *ss, const struct slot *slot, const str
 	}
 }
 
-static void put_process(struct shape *s)
-{
-	int64_t number = s->process->number, pid = s->facts.process.pid;
-
-	if (s->table == STORE_TABLE_IO) {
-		s->row.io.process = number;
-		s->row.io.pid = pid;
-		s->row.io.tid = s->facts.tid;
-	} else {
-		s->row.span.process = number;
-		s->row.span.pid = pid;
-		s->row.span.tid = s->facts.tid;
-	}
-	if (s->facts.forms & ~s->process->forms)
-		atomic_fetch_or(&s->process->forms, s->facts.forms);
-}
-
 /* Returns false if the general parser must handle the line: a number is too large, or the tables are full. */
 static bool resolve(struct pfw_shapes *ss, struct shape *s, const struct value *values, uint32_t changed)
 {
@@ -382,7 +357,18 @@ static bool resolve(struct pfw_shapes *ss, struct shape *s, const struct value *
 	s->process = process;
 	if (is_moved) {
 		s->epoch = 0;
-		put_process(s);
+		int64_t number = s->process->number, pid = s->facts.process.pid;
+		if (s->table == STORE_TABLE_IO) {
+			s->row.io.process = number;
+			s->row.io.pid = pid;
+			s->row.io.tid = s->facts.tid;
+		} else {
+			s->row.span.process = number;
+			s->row.span.pid = pid;
+			s->row.span.tid = s->facts.tid;
+		}
+		if (s->facts.forms & ~s->process->forms)
+			atomic_fetch_or(&s->process->forms, s->facts.forms);
 	}
 	if (s->table == STORE_TABLE_IO) {
 		if (s->has_file)

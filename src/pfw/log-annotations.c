@@ -84,7 +84,7 @@ static const char *name_in(const struct module *m, uint64_t at)
 
 /* Lookup. */
 
-static struct name *look_up(struct code *s, struct names *names, uint64_t address, const struct name **object)
+static struct name *lookup(struct code *s, struct names *names, uint64_t address, const struct name **object)
 {
 	struct module *m = NULL;
 	char raw[24], *end;
@@ -140,7 +140,7 @@ static struct name *code_find(struct code **s, struct names *names, uint64_t add
 	struct found *f = slot_of(t, address);
 	if (!f->address) {
 		f->address = address;
-		f->name = look_up(t, names, address, &f->object);
+		f->name = lookup(t, names, address, &f->object);
 		t->count++;
 	}
 	*object = f->object;
@@ -165,7 +165,7 @@ void code_free(struct code *s)
 static const char *const type_names[TYPES_MAX] = { "UNKNOWN", "DFTRACER", "C_APP", "LIBC_IO", "HIP", "HDF5", "PYTHON",
 	"PSUTIL", "FINSTRUMENT", "CPP_APP", "MPI", "CUDA" };
 
-enum taken log_take_string(struct pfwlog *log)
+enum taken log_on_string(struct pfwlog *log)
 {
 	const struct ring_record *v = &log->ring_record;
 	if (v->string_count)
@@ -177,7 +177,7 @@ enum taken log_take_string(struct pfwlog *log)
 static void use_type(struct pfwlog *log, unsigned type)
 {
 	if (log->state->setup.generation == 'E' && type < TYPES_MAX)
-		log_note_used(log, type_names[type], strlen(type_names[type]));
+		log_record_used(log, type_names[type], strlen(type_names[type]));
 }
 
 /* Interns ,"name":..,"cat":..,"type":.. as a text; NULL if out of room. */
@@ -332,34 +332,30 @@ static void put_event(struct pfwlog *log, const struct walk *w, const struct pfw
 	end_line(log, log->state->setup.has_args ? args_put(log, at, sizeof(*r), r->head.call) : at);
 }
 
-static enum taken take_event(struct pfwlog *log, struct walk *w, bool is_last_chance)
-{
-	static const struct name unknown = { .bytes = 0 };
-	const struct pfwlog_rec_event *r = (const void *)log->ring_record.bytes;
-	if (log->ring_record.len < sizeof(*r))
-		return TAKEN;
-	const struct name *name = names_string(&log->names, r->name);
-	const struct name *category = r->category ? names_string(&log->names, r->category) : NULL;
-	bool is_known = name && (category || !r->category) && args_known(log, sizeof(*r), r->head.call);
-	if (!is_known && !is_last_chance)
-		return WAITS;
-	log_announce_thread(log, w->pid, w->tid);
-	use_type(log, r->type);
-	put_event(log, w, r, name ? name : &unknown, category);
-	if (r->flags & PFWLOG_EVENT_LEAVES) {
-		w->parent = r->parent;
-		w->level = r->level ? r->level - 1u : 0;
-	}
-	return TAKEN;
-}
-
-enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance)
+enum taken log_on_own(struct pfwlog *log, struct walk *w, bool is_last_chance)
 {
 	const struct ring_record *v = &log->ring_record;
 	const struct pfwlog_rec_context *context = (const void *)v->bytes;
 	const struct pfwlog_rec_meta *meta = (const void *)v->bytes;
-	if (v->head->kind == PFWLOG_REC_EVENT)
-		return take_event(log, w, is_last_chance);
+	if (v->head->kind == PFWLOG_REC_EVENT) {
+		static const struct name unknown = { .bytes = 0 };
+		const struct pfwlog_rec_event *r = (const void *)log->ring_record.bytes;
+		if (log->ring_record.len < sizeof(*r))
+			return TAKEN;
+		const struct name *name = names_string(&log->names, r->name);
+		const struct name *category = r->category ? names_string(&log->names, r->category) : NULL;
+		bool is_known = name && (category || !r->category) && args_known(log, sizeof(*r), r->head.call);
+		if (!is_known && !is_last_chance)
+			return WAITS;
+		log_announce_thread(log, w->pid, w->tid);
+		use_type(log, r->type);
+		put_event(log, w, r, name ? name : &unknown, category);
+		if (r->flags & PFWLOG_EVENT_LEAVES) {
+			w->parent = r->parent;
+			w->level = r->level ? r->level - 1u : 0;
+		}
+		return TAKEN;
+	}
 	if (v->len < sizeof(*meta))
 		return TAKEN;
 	if (v->head->kind == PFWLOG_REC_CONTEXT) {
@@ -368,16 +364,16 @@ enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance)
 		return TAKEN;
 	}
 	if (v->head->kind == PFWLOG_REC_META)
-		return log_take_meta(log, w, is_last_chance);
+		return log_on_meta(log, w, is_last_chance);
 	if (!args_known(log, sizeof(*meta), meta->head.call) && !is_last_chance)
 		return WAITS;
-	log_note_fact(log);
+	log_record_fact(log);
 	return TAKEN;
 }
 
 /* Functions. */
 
-enum taken log_take_func(struct pfwlog *log, struct walk *w)
+enum taken log_on_func(struct pfwlog *log, struct walk *w)
 {
 	const struct sonde_rec_note *n = ring_record_note(&log->ring_record);
 	const struct name *object = NULL, *name = code_find(&log->code, &log->names, n->name, &object);

@@ -226,7 +226,7 @@ static void announce_args(struct pfwlog *log, const struct store_text *texts, in
 	}
 }
 
-enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance)
+enum taken log_on_call(struct pfwlog *log, struct walk *w, bool is_last_chance)
 {
 	const struct ring_record *v = &log->ring_record;
 	struct call_line l = { .r = ring_record_call(v), .values = v->args };

@@ -171,8 +171,18 @@ void log_apply_journal(struct pfwlog *log)
 	__atomic_store_n(&s->is_applying, 0, __ATOMIC_RELEASE);
 }
 
-static void journal_write(struct pfwlog *log)
+void log_commit(struct pfwlog *log)
 {
+	log_write_sums(log);
+	int rc = log->file.fd < 0 ? log->error : log_file_write(&log->file, &log->text, &log->packed);
+	if (rc) { /* these lines are lost; names they announced must be announced again */
+		log->error = rc;
+		names_forget_behind(&log->names, log->state->done.text_bytes);
+	} else {
+		log->now.text_bytes += log->text.len;
+	}
+	log->now.file_bytes = log->file.bytes;
+	log->text.len = 0;
 	struct pfwlog_state *s = log->state;
 	s->next = log->now;
 	s->cursor_count = log->touched_count;
@@ -189,21 +199,6 @@ static void journal_write(struct pfwlog *log)
 			.is_free = w->is_free };
 	}
 	__atomic_store_n(&s->is_applying, 1, __ATOMIC_RELEASE);
-}
-
-void log_commit(struct pfwlog *log)
-{
-	log_write_sums(log);
-	int rc = log->file.fd < 0 ? log->error : log_file_write(&log->file, &log->text, &log->packed);
-	if (rc) { /* these lines are lost; names they announced must be announced again */
-		log->error = rc;
-		names_forget_behind(&log->names, log->state->done.text_bytes);
-	} else {
-		log->now.text_bytes += log->text.len;
-	}
-	log->now.file_bytes = log->file.bytes;
-	log->text.len = 0;
-	journal_write(log);
 	log_apply_journal(log);
 	for (uint32_t i = 0; i < log->touched_count; i++) {
 		uint32_t segment = log->touched[i].segment, chunk = log->touched[i].chunk;

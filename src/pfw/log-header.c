@@ -238,7 +238,7 @@ static bool has_member(const char *object, const char *key, size_t n)
 	return false;
 }
 
-void log_note_used(struct pfwlog *log, const char *name, size_t n)
+void log_record_used(struct pfwlog *log, const char *name, size_t n)
 {
 	char *used = log->state->used, line[256], *at = line;
 	size_t len = strlen(used);
@@ -261,7 +261,7 @@ static bool is_letters(const char *text, size_t n)
 	return n > 0;
 }
 
-enum taken log_take_meta(struct pfwlog *log, const struct walk *w, bool is_last_chance)
+enum taken log_on_meta(struct pfwlog *log, const struct walk *w, bool is_last_chance)
 {
 	const struct pfwlog_rec_meta *r = (const void *)log->ring_record.bytes;
 	const struct name *name = names_string(&log->names, r->name);
@@ -307,7 +307,7 @@ static void forget_fact(char *app, const char *key, size_t n)
 	}
 }
 
-void log_note_fact(struct pfwlog *log)
+void log_record_fact(struct pfwlog *log)
 {
 	const struct pfwlog_rec_meta *r = (const void *)log->ring_record.bytes;
 	const struct name *key;
@@ -317,7 +317,7 @@ void log_note_fact(struct pfwlog *log)
 	if (!args_next(&log->ring_record, &at, &arg) || !(key = names_string(&log->names, arg.head.key)))
 		return;
 	if (r->type == 0) {
-		log_note_used(log, key->text, key->bytes);
+		log_record_used(log, key->text, key->bytes);
 		return;
 	}
 	if (LINE_JSON_ROOM(key->bytes) + LINE_JSON_ROOM(arg.bytes) + 32 > sizeof(line) ||

@@ -296,7 +296,7 @@ struct name *log_path_name(struct pfwlog *log, const struct store_text *path, ui
 	return names_put(&log->names, whole, whole[0] == '/' ? straighten(whole, n) : n);
 }
 
-enum taken log_take_file(struct pfwlog *log, bool is_last_chance)
+enum taken log_on_file(struct pfwlog *log, bool is_last_chance)
 {
 	const struct ring_record *v = &log->ring_record;
 	const struct sonde_rec_def *r = ring_record_def(v);

@@ -153,25 +153,25 @@ struct pfwlog {
 	struct call_head heads[CALL_COUNT];
 	struct code *code;
 	struct sums *sums;
-	struct rules *rules; /* NULL: all events are aggregated, or none */
+	struct aggregation_rules *rules; /* NULL: all events are aggregated, or none */
 	struct ring_record ring_record;
 };
 
 enum taken { TAKEN, WAITS };
 
 /* log-annotations.c, log-calls.c: write the record in log->ring_record, from the chunk `w`. */
-enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance);
-enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance);
-enum taken log_take_func(struct pfwlog *log, struct walk *w);
-enum taken log_take_string(struct pfwlog *log);
+enum taken log_on_call(struct pfwlog *log, struct walk *w, bool is_last_chance);
+enum taken log_on_own(struct pfwlog *log, struct walk *w, bool is_last_chance);
+enum taken log_on_func(struct pfwlog *log, struct walk *w);
+enum taken log_on_string(struct pfwlog *log);
 
 /* log-header.c */
-enum taken log_take_meta(struct pfwlog *log, const struct walk *w, bool is_last_chance);
-void log_note_fact(struct pfwlog *log);                             /* records the current record for `end` */
-void log_note_used(struct pfwlog *log, const char *name, size_t n); /* adds "C_APP":1 to `used` of the `end` record */
+enum taken log_on_meta(struct pfwlog *log, const struct walk *w, bool is_last_chance);
+void log_record_fact(struct pfwlog *log);                             /* records the current record for `end` */
+void log_record_used(struct pfwlog *log, const char *name, size_t n); /* adds "C_APP":1 to `used` of the `end` record */
 
 /* log-names.c */
-enum taken log_take_file(struct pfwlog *log, bool is_last_chance);
+enum taken log_on_file(struct pfwlog *log, bool is_last_chance);
 /* Returns whether the file belongs to this process (exec incarnation), so that a later record will name it. */
 bool log_is_ours(const struct pfwlog *log, uint64_t file);
 struct name *log_file_name(const struct pfwlog *log, uint64_t file);

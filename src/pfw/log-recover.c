@@ -122,7 +122,7 @@ static void remove_ring(const char *ring, const char *real, int dirfd)
 	rmdir(real);
 }
 
-static int take_ring(struct pfwlog *log, int dirfd, struct pfwlog_recovered *result)
+static int read_ring(struct pfwlog *log, int dirfd, struct pfwlog_recovered *result)
 {
 	struct mapped m = { .count = 0 };
 	uint32_t process = pfwlog_state(log)->process;
@@ -131,7 +131,7 @@ static int take_ring(struct pfwlog *log, int dirfd, struct pfwlog_recovered *res
 		pfwlog_add_segment(log, m.at[m.count - 1], m.bytes[m.count - 1]);
 	result->dropped = m.count ? m.at[0]->dropped : 0;
 	result->written_events = pfwlog_state(log)->done.events;
-	pfwlog_take(log, PFWLOG_LAST, true);
+	pfwlog_consume(log, PFWLOG_LAST, true);
 	int rc = pfwlog_end(log, true);
 	result->ring_events = pfwlog_state(log)->done.events - result->written_events;
 	for (uint32_t i = 0; i < m.count; i++)
@@ -255,7 +255,7 @@ static int finish_ring(const char *ring, const char *real, int dirfd, bool is_fo
 				(int)pfwlog_state(log)->true_pid, result->log);
 		err_hint(err, "recover after it has exited, or use --now and lose its further events");
 	} else {
-		error = take_ring(log, dirfd, result);
+		error = read_ring(log, dirfd, result);
 		rc = error ? err_sys(err, -error, "cannot finish '%s'", result->log) : 0;
 	}
 	pfwlog_free(log);

@@ -28,13 +28,13 @@ static enum taken take_record(struct pfwlog *log, struct walk *w, bool is_last_c
 	case SONDE_REC_CALL:
 	case SONDE_REC_RUN:
 	case SONDE_REC_EXEC:
-		return log_take_call(log, w, is_last_chance);
+		return log_on_call(log, w, is_last_chance);
 	case SONDE_REC_STRING:
-		return log_take_string(log);
+		return log_on_string(log);
 	case SONDE_REC_FILE:
-		return log_take_file(log, is_last_chance);
+		return log_on_file(log, is_last_chance);
 	case SONDE_REC_FUNC:
-		return log_take_func(log, w);
+		return log_on_func(log, w);
 	case SONDE_REC_WHO:
 		w->pid = ring_record_who(v)->pid;
 		w->tid = ring_record_who(v)->tid;
@@ -68,7 +68,7 @@ static enum taken take_at(struct pfwlog *log, struct walk *w, const char *from, 
 	memcpy(v->bytes, from, words * 8);
 	v->len = words * 8;
 	v->head = (const void *)v->bytes;
-	return is_own(*(const uint64_t *)(const void *)v->bytes) ? log_take_own(log, w, is_last_chance) : TAKEN;
+	return is_own(*(const uint64_t *)(const void *)v->bytes) ? log_on_own(log, w, is_last_chance) : TAKEN;
 }
 
 /*

@@ -262,8 +262,9 @@ void pfw_dims_define(struct pfw_dims *d, char kind, const struct pfw_process *p,
 			file->name = text;
 		else if (file && file->name != text)
 			d->conflicts++;
-	} else
+	} else {
 		define_text(d, key, text);
+	}
 	pthread_mutex_unlock(&d->lock);
 }
 

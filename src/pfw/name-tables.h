@@ -169,7 +169,7 @@ int64_t pfw_cache_file(struct pfw_cache *c, const struct pfw_process *p, uint64_
 struct pfw_thread *pfw_cache_thread(struct pfw_cache *c, const struct pfw_process *p, int64_t tid);
 
 /* Counts an event of the thread; accepts NULL. */
-static inline void pfw_thread_note(struct pfw_thread *t, int64_t ts_ns, int64_t dur_ns)
+static inline void pfw_thread_count_event(struct pfw_thread *t, int64_t ts_ns, int64_t dur_ns)
 {
 	int64_t end_ns = dur_ns == STORE_NULL ? ts_ns : ts_ns + dur_ns;
 

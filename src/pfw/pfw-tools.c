@@ -190,7 +190,7 @@ static bool phase_is(const struct pfw_field *ph, char letter, char digit)
 					(ph->kind == JSONSCAN_INTEGER && *ph->value == digit));
 }
 
-static void note_forms(struct pfw_facts *f, const struct pfw_line *line, const struct pfw_field *ph)
+static void record_forms(struct pfw_facts *f, const struct pfw_line *line, const struct pfw_field *ph)
 {
 	const struct pfw_field *id = pfw_line_get(line, PFW_KEY_id), *host = pfw_line_arg(line, PFW_KEY_hhash);
 	uint64_t hash;
@@ -208,19 +208,19 @@ static void note_forms(struct pfw_facts *f, const struct pfw_line *line, const s
 	meet(&f->hosts, host->value, host->bytes, 1);
 }
 
-static void note_field(struct map *map, const struct pfw_field *f)
+static void record_field(struct map *map, const struct pfw_field *f)
 {
 	if (f)
 		meet(map, f->value, f->bytes, 1);
 }
 
-static void note_record(struct pfw_facts *f, const struct pfw_line *line)
+static void count_record(struct pfw_facts *f, const struct pfw_line *line)
 {
 	const struct pfw_field *ph = pfw_line_get(line, PFW_KEY_ph);
 
 	if (phase_is(ph, 'X', '1')) {
 		f->events++;
-		note_field(&f->categories, pfw_line_get(line, PFW_KEY_cat));
+		record_field(&f->categories, pfw_line_get(line, PFW_KEY_cat));
 	} else if (phase_is(ph, 'M', '4')) {
 		f->metadata++;
 	} else if (phase_is(ph, 'C', '2') || phase_is(ph, 'A', '3')) {
@@ -228,10 +228,10 @@ static void note_record(struct pfw_facts *f, const struct pfw_line *line)
 	} else {
 		f->other++;
 	}
-	note_field(&f->pids, pfw_line_get(line, PFW_KEY_pid));
-	note_field(&f->tids, pfw_line_get(line, PFW_KEY_tid));
-	note_field(&f->hosts, pfw_line_arg(line, PFW_KEY_hostname));
-	note_forms(f, line, ph);
+	record_field(&f->pids, pfw_line_get(line, PFW_KEY_pid));
+	record_field(&f->tids, pfw_line_get(line, PFW_KEY_tid));
+	record_field(&f->hosts, pfw_line_arg(line, PFW_KEY_hostname));
+	record_forms(f, line, ph);
 	const struct pfw_field *ts = pfw_line_get(line, PFW_KEY_ts), *dur = pfw_line_get(line, PFW_KEY_dur);
 	int64_t time, length = 0, end;
 	if (!ts || !pfw_field_int(ts, &time))
@@ -257,7 +257,7 @@ static void take_line(struct reading *r, const char *text, size_t n)
 		kind = pfw_line_scan(&r->line, text, n);
 	f->lines += kind != PFW_LINE_BLANK;
 	if (kind == PFW_LINE_RECORD) {
-		note_record(f, &r->line);
+		count_record(f, &r->line);
 		if (r->record && r->rc == 0)
 			r->rc = r->record(r, text, n);
 	} else if (kind == PFW_LINE_BRACKET) {
@@ -304,10 +304,12 @@ static int read_input(struct reading *r, struct sonde_err *err)
 	atomic_size_t seam_bytes = 0;
 	struct pfw_part_ops ops = { .take = take_piece, .skip = skip_line, .arg = r, .seam_bytes = &seam_bytes };
 	struct pfw_part part = { .input = r->input, .to = UINT64_MAX };
-	struct pfw_look look = { .unit_ns = 1, .gzip_part_bytes = UINT64_MAX, .text_part_bytes = (uint64_t)1 << 62 };
+	struct pfw_inspection look = { .unit_ns = 1,
+		.gzip_part_bytes = UINT64_MAX,
+		.text_part_bytes = (uint64_t)1 << 62 };
 
 	r->number = 0;
-	pfw_input_look(r->input, NULL, &look);
+	pfw_input_inspect(r->input, NULL, &look);
 	if (r->input->error)
 		return err_sys(err, r->input->error, "cannot read '%s'", r->input->path);
 	r->facts->bytes += r->input->bytes;
@@ -322,7 +324,8 @@ static int read_input(struct reading *r, struct sonde_err *err)
 	return r->rc;
 }
 
-int pfw_tool_look(const struct pfw_tools *tools, struct pfw_input *in, struct pfw_facts *facts, struct sonde_err *err)
+int pfw_tool_inspect(const struct pfw_tools *tools, struct pfw_input *in, struct pfw_facts *facts,
+		struct sonde_err *err)
 {
 	struct reading r = { .tools = tools, .input = in, .facts = facts };
 	int rc = read_input(&r, err);

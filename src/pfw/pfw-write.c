@@ -361,7 +361,7 @@ static const uint64_t *define_text(struct pfw_writer *w, struct pfw_origin *o, c
 	return hash;
 }
 
-static char *begin_bound(struct pfw_writer *w, struct pfw_origin *o, const char *name, int64_t ns)
+static char *start_bound(struct pfw_writer *w, struct pfw_origin *o, const char *name, int64_t ns)
 {
 	struct store_text name_text = { .data = name, .bytes = strlen(name) };
 	struct pfw_head head = { .id = ++o->last_id,
@@ -408,26 +408,9 @@ static void write_start(struct pfw_writer *w, struct pfw_origin *o)
 		return;
 	if (gmtime_r(&seconds, &tm) && strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", &tm))
 		start.date = date;
-	at = begin_bound(w, o, "start", p->start_ns);
+	at = start_bound(w, o, "start", p->start_ns);
 	if (at)
 		pfw_line_end(w, put_start(at, &start));
-}
-
-static void write_starts(struct pfw_writer *w)
-{
-	size_t count;
-	const struct store_thread *threads = model_threads(w->run, &count);
-
-	for (size_t i = 1; i < w->origin_count; i++)
-		if (w->origins[i].process)
-			write_start(w, &w->origins[i]);
-	for (size_t i = 0; i < count; i++) {
-		struct pfw_origin *o = pfw_origin_of(w, threads[i].process);
-		const struct store_text *name = model_name(w->run, threads[i].name);
-
-		if (name && o->process)
-			pfw_write_definition(w, o, threads[i].tid, "thread_name", name, "\"thread_name\"", 0);
-	}
 }
 
 /* Records that an import kept verbatim. */
@@ -510,17 +493,28 @@ static int write_all(struct pfw_writer *w, const struct model_rows_opts *range, 
 
 	if (is_framed && fputs("[\n", w->out) < 0)
 		w->error = -errno;
-	if (w->is_imported)
+	if (w->is_imported) {
 		rc = write_records(w, range, err);
-	else
-		write_starts(w);
+	} else {
+		size_t count;
+		const struct store_thread *threads = model_threads(w->run, &count);
+		for (size_t i = 1; i < w->origin_count; i++)
+			if (w->origins[i].process)
+				write_start(w, &w->origins[i]);
+		for (size_t i = 0; i < count; i++) {
+			struct pfw_origin *o = pfw_origin_of(w, threads[i].process);
+			const struct store_text *name = model_name(w->run, threads[i].name);
+			if (name && o->process)
+				pfw_write_definition(w, o, threads[i].tid, "thread_name", name, "\"thread_name\"", 0);
+		}
+	}
 	if (rc == 0)
 		rc = write_events(w, range, err);
 	if (!w->is_imported) {
 		for (size_t i = 1; i < w->origin_count; i++) {
 			struct pfw_origin *o = &w->origins[i];
 			bool has_end = o->process && o->process->end_ns != STORE_NULL;
-			char *at = has_end ? begin_bound(w, o, "end", o->process->end_ns) : NULL;
+			char *at = has_end ? start_bound(w, o, "end", o->process->end_ns) : NULL;
 			if (at)
 				pfw_line_end(w,
 						put_uint(PUT(at, ",\"p_idx\":-1,\"level\":1,\"num_events\":"),

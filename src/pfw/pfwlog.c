@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define CLOCK_TRIES 5
-#define ROUNDS_MAX 64 /* per call of pfwlog_take: threads may refer to each other's names */
+#define ROUNDS_MAX 64 /* per call of pfwlog_consume: threads may refer to each other's names */
 
 /* Memory. */
 
@@ -244,7 +244,7 @@ uint32_t pfwlog_segments(const struct pfwlog *log)
 
 /* Passes. */
 
-uint64_t pfwlog_take(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed)
+uint64_t pfwlog_consume(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed)
 {
 	uint64_t total = 0, count;
 	if (__atomic_load_n(&log->state->is_applying, __ATOMIC_ACQUIRE))

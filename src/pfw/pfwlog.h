@@ -60,7 +60,7 @@ struct rule_event {
 	const void *of;
 };
 
-struct rules {
+struct aggregation_rules {
 	char text[RULES_TEXT_BYTES];
 	uint32_t included, excluded; /* number of rules of each kind */
 	uint32_t broken;             /* invalid rules */
@@ -80,9 +80,9 @@ struct rules {
 };
 
 /* Parses lines, each a rule after '+' (inclusion) or '-' (exclusion). */
-void rules_read(struct rules *r, const char *lines);
+void rules_read(struct aggregation_rules *r, const char *lines);
 
-bool rules_hold(const struct rules *r, const struct rule_event *e);
+bool rules_hold(const struct aggregation_rules *r, const struct rule_event *e);
 
 #define PFWLOG_MAGIC 0x474f4c5746505344ull /* "DSPFWLOG" */
 #define PFWLOG_VERSION 2u
@@ -232,7 +232,7 @@ void pfwlog_add_segment(struct pfwlog *log, struct sonde_segment *segment, size_
 uint32_t pfwlog_segments(const struct pfwlog *log);
 
 /* Reads the chunks and returns the number of records read. Lines are written if there are enough, or if is_flushed. */
-uint64_t pfwlog_take(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed);
+uint64_t pfwlog_consume(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed);
 
 /* Returns whether a thread has left a record unfinished. */
 bool pfwlog_is_waiting(const struct pfwlog *log);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The head of an event; runs that were not imported get ids of their own. */
-static char *begin_event(struct pfw_writer *w, struct pfw_origin *o, struct pfw_head *head, size_t more)
+static char *start_event(struct pfw_writer *w, struct pfw_origin *o, struct pfw_head *head, size_t more)
 {
 	if (!w->is_imported)
 		head->id = ++o->last_id;
@@ -123,7 +123,7 @@ static void write_call(struct pfw_writer *w, const int64_t *row)
 		c.file = file != STORE_NULL && pfw_announce_file(w, o, tid, file, &hashes[0]) ? &hashes[0] : NULL;
 		c.file2 = file2 != STORE_NULL && pfw_announce_file(w, o, tid, file2, &hashes[1]) ? &hashes[1] : NULL;
 	}
-	char *at = begin_event(w, o, &head, LINE_JSON_ROOM(c.text_bytes + c.path_bytes) + PFW_FIELDS_ROOM(args));
+	char *at = start_event(w, o, &head, LINE_JSON_ROOM(c.text_bytes + c.path_bytes) + PFW_FIELDS_ROOM(args));
 	if (!at)
 		return;
 	at = put_call(at, &c);
@@ -143,7 +143,7 @@ static void write_span(struct pfw_writer *w, const int64_t *row)
 		.phase = 'X',
 		.ts_ns = row[STORE_SPAN_ts_ns],
 		.dur_ns = row[STORE_SPAN_dur_ns] };
-	char *at = begin_event(w, o, &head, PFW_FIELDS_ROOM(args));
+	char *at = start_event(w, o, &head, PFW_FIELDS_ROOM(args));
 
 	if (!at)
 		return;
@@ -174,7 +174,7 @@ static void write_mark(struct pfw_writer *w, const int64_t *row)
 		.phase = 'X',
 		.ts_ns = row[STORE_MARK_ts_ns],
 		.dur_ns = 0 };
-	char *at = begin_event(w, o, &head, PFW_FIELDS_ROOM(args));
+	char *at = start_event(w, o, &head, PFW_FIELDS_ROOM(args));
 
 	if (at)
 		pfw_line_end(w, pfw_put_fields(w, o, at, args, false));
@@ -191,7 +191,7 @@ static void write_step(struct pfw_writer *w, const int64_t *row)
 		.phase = 'X',
 		.ts_ns = row[STORE_STEP_ts_ns],
 		.dur_ns = 0 };
-	char *at = begin_event(w, o, &head, 0);
+	char *at = start_event(w, o, &head, 0);
 
 	if (!at)
 		return;

@@ -64,7 +64,8 @@ ALWAYS_INLINE uint64_t what_of(struct names names)
 	return (uint64_t)names.category << 32 | names.name;
 }
 
-static void note_span_begin(struct sonde_note *note, struct sonde_site *site, const char *name, const char *category)
+static void annotate_span_start(struct sonde_note *note, struct sonde_site *site, const char *name,
+		const char *category)
 {
 	if (unlikely(!tracer_wants(SONDE_CAT_SPAN)))
 		return;
@@ -75,7 +76,7 @@ static void note_span_begin(struct sonde_note *note, struct sonde_site *site, co
 	note->depth = frames_push(start, what_of(names), (uintptr_t)__builtin_dwarf_cfa(), origin);
 }
 
-static void note_span_begin_loose(struct sonde_note *note, struct sonde_site *site)
+static void annotate_span_start_loose(struct sonde_note *note, struct sonde_site *site)
 {
 	if (unlikely(!tracer_wants(SONDE_CAT_SPAN)))
 		return;
@@ -109,7 +110,7 @@ ALWAYS_INLINE void put_note(struct sonde_rec_note *r, uint64_t ticks, uint64_t d
 ALWAYS_INLINE size_t note_args(struct sonde_note *note)
 {
 	if (unlikely(note->arg_lost) && note->arg_bytes + sizeof(struct sonde_arg) <= note->arg_bytes_max) {
-		/* One more argument, the number of dropped ones: note_arg has reserved room for it. */
+		/* One more argument, the number of dropped ones: annotate_arg has reserved room for it. */
 		struct sonde_arg *arg = (void *)((char *)(note + 1) + note->arg_bytes);
 		arg->key = intern("args_lost", 9);
 		arg->type = SONDE_ARG_UINT;
@@ -138,7 +139,7 @@ ALWAYS_INLINE void put_brief(const struct sonde_note *note, uint64_t dur)
 	ring_commit(&r->head, sizeof(*r), SONDE_REC_BRIEF, (uint16_t)note->name, (uint16_t)note->depth);
 }
 
-static void note_span_end(struct sonde_note *note)
+static void annotate_span_end(struct sonde_note *note)
 {
 	struct names names = { note->name, note->category };
 	if (unlikely(!(tracer.categories & SONDE_CAT_SPAN)))
@@ -201,8 +202,8 @@ static struct sonde_arg *arg_new_text(struct sonde_note *note, const char *text,
 	return arg;
 }
 
-static void note_arg(struct sonde_note *note, struct sonde_site *site, const char *key, uint32_t type, uint64_t bits,
-		const char *text)
+static void annotate_arg(struct sonde_note *note, struct sonde_site *site, const char *key, uint32_t type,
+		uint64_t bits, const char *text)
 {
 	struct sonde_arg *arg = NULL;
 	if (tracer_wants(SONDE_CAT_SPAN) && note->arg_bytes_max <= ROOM_BYTES_MAX)
@@ -234,20 +235,21 @@ static void record(uint8_t kind, uint64_t ticks, struct names names, int64_t ind
 	ring_commit(&r->head, bytes, kind, note ? note->arg_count : 0, 0);
 }
 
-static void note_instant_begin(struct sonde_note *note, struct sonde_site *site, const char *name, const char *category)
+static void annotate_instant_start(struct sonde_note *note, struct sonde_site *site, const char *name,
+		const char *category)
 {
 	if (!tracer_wants(SONDE_CAT_SPAN))
 		return;
 	note_fill(note, names_of(site, name, category), tick());
 }
 
-static void note_instant_end(struct sonde_note *note)
+static void annotate_instant_end(struct sonde_note *note)
 {
 	if (tracer_wants(SONDE_CAT_SPAN) && note->epoch == thread.epoch)
 		record(SONDE_REC_INSTANT, note->ticks, (struct names){ note->name, note->category }, 0, 0, note);
 }
 
-static void note_counter(struct sonde_site *site, const char *name, double value)
+static void annotate_counter(struct sonde_site *site, const char *name, double value)
 {
 	if (!tracer_wants(SONDE_CAT_SPAN))
 		return;
@@ -258,7 +260,7 @@ static void note_counter(struct sonde_site *site, const char *name, double value
 		ring_count_filtered();
 }
 
-static void note_step(struct sonde_site *site, const char *name, int64_t index, double value)
+static void annotate_step(struct sonde_site *site, const char *name, int64_t index, double value)
 {
 	uint64_t now = tick();
 	if (tracer_wants(SONDE_CAT_SPAN))
@@ -266,7 +268,7 @@ static void note_step(struct sonde_site *site, const char *name, int64_t index, 
 	board_step(site, name, now, index, value);
 }
 
-static void note_meta(struct sonde_site *site, const char *key, const char *text, size_t bytes)
+static void annotate_meta(struct sonde_site *site, const char *key, const char *text, size_t bytes)
 {
 	if (!tracer_wants(SONDE_CAT_SPAN))
 		return;
@@ -353,15 +355,15 @@ EXPORT const struct sonde_api sonde_api = {
 	.categories = &tracer.categories,
 	.start = tracer_init,
 	.intern = intern,
-	.span_begin = note_span_begin,
-	.span_begin_loose = note_span_begin_loose,
-	.span_end = note_span_end,
-	.instant_begin = note_instant_begin,
-	.instant_end = note_instant_end,
-	.arg = note_arg,
-	.counter = note_counter,
-	.step = note_step,
-	.meta = note_meta,
+	.span_begin = annotate_span_start,
+	.span_begin_loose = annotate_span_start_loose,
+	.span_end = annotate_span_end,
+	.instant_begin = annotate_instant_start,
+	.instant_end = annotate_instant_end,
+	.arg = annotate_arg,
+	.counter = annotate_counter,
+	.step = annotate_step,
+	.meta = annotate_meta,
 	.metric = board_metric,
 	.knob = board_knob,
 };

@@ -70,7 +70,7 @@ static struct block *block_new(int32_t tid)
 }
 
 /* A forked child starts empty; another thread may have taken its block. */
-static void begin_image(void)
+static void start_image(void)
 {
 	struct thread *t = &thread;
 	uint32_t owner = (uint32_t)t->frames_tid;
@@ -88,7 +88,7 @@ static void attach(void)
 {
 	struct thread *t = &thread;
 	if (t->frames_epoch != t->epoch)
-		begin_image();
+		start_image();
 	if (t->frames == frames_nothing + 1) {
 		struct block *b = tracer.is_seccomped ? NULL : block_adopt(t->tid);
 		if (!b && !tracer.is_seccomped)

@@ -296,23 +296,6 @@ static uint64_t first_value(struct sonde_knob *k, const struct sonde_knob_spec *
 	return spec->fallback;
 }
 
-static void knob_fill(struct sonde_knob *k, const struct string *s, const struct sonde_knob_spec *spec)
-{
-	put_name(k->name, s->text, s->bytes, sizeof(k->name));
-	k->fallback = spec->fallback;
-	k->value = first_value(k, spec);
-	k->low = spec->low;
-	k->high = spec->high;
-	if (spec->type == SONDE_KNOB_CHOICE) {
-		k->low = 0;
-		k->high = choice_count(spec->choices) - 1;
-		if (spec->choices)
-			put_name(k->choices, spec->choices, strnlen(spec->choices, sizeof(k->choices)),
-					sizeof(k->choices));
-	}
-	__atomic_store_n(&k->kind, spec->type, __ATOMIC_RELEASE);
-}
-
 static struct sonde_knob *knob_of(struct sonde_site *site, const char *name, const struct sonde_knob_spec *spec,
 		uint32_t epoch)
 {
@@ -323,8 +306,22 @@ static struct sonde_knob *knob_of(struct sonde_site *site, const char *name, con
 	uint32_t slot = s ? slot_of(&s->knob, epoch, &b->knob_count, SONDE_KNOBS_MAX) : SONDE_KNOBS_MAX;
 	if (slot >= SONDE_KNOBS_MAX)
 		return NULL;
-	if (!__atomic_load_n(&b->knobs[slot].kind, __ATOMIC_ACQUIRE))
-		knob_fill(&b->knobs[slot], s, spec);
+	if (!__atomic_load_n(&b->knobs[slot].kind, __ATOMIC_ACQUIRE)) {
+		struct sonde_knob *k = &b->knobs[slot];
+		put_name(k->name, s->text, s->bytes, sizeof(k->name));
+		k->fallback = spec->fallback;
+		k->value = first_value(k, spec);
+		k->low = spec->low;
+		k->high = spec->high;
+		if (spec->type == SONDE_KNOB_CHOICE) {
+			k->low = 0;
+			k->high = choice_count(spec->choices) - 1;
+			if (spec->choices)
+				put_name(k->choices, spec->choices, strnlen(spec->choices, sizeof(k->choices)),
+						sizeof(k->choices));
+		}
+		__atomic_store_n(&k->kind, spec->type, __ATOMIC_RELEASE);
+	}
 	remember(site, epoch, slot, false);
 	return &b->knobs[slot];
 }

@@ -63,7 +63,7 @@ EXPORT int daemon(int nochdir, int noclose)
 	struct call *c = CALL(ARGS2(nochdir, noclose));
 	share_offsets();
 	call_start(SONDE_REC_CALL, CALL_daemon, 0, c);
-	tracer_ends();
+	tracer_on_exit();
 	uint64_t start = tick();
 	int result = next(nochdir, noclose);
 	tracer_on_exec_failed();
@@ -226,7 +226,7 @@ EXPORT int wordexp(const char *words, wordexp_t *expanded, int flags)
 	{ \
 		void *next = next_function(CALL_##name); \
 		call_start(SONDE_REC_CALL, CALL_##name, 0, CALL(ARGS1(status))); \
-		tracer_ends(); \
+		tracer_on_exit(); \
 		return next; \
 	}
 BEFORE_END(_exit)
@@ -257,7 +257,7 @@ BEFORE before_abort(void)
 {
 	void *next = next_function(CALL_abort);
 	call_start(SONDE_REC_CALL, CALL_abort, 0, CALL());
-	tracer_ends();
+	tracer_on_exit();
 	return next;
 }
 

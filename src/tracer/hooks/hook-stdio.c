@@ -134,7 +134,7 @@ EXPORT int fcloseall(void)
 WARN(warn, vwarn)
 WARN(warnx, vwarnx)
 
-static void *message_begun(uint16_t id, struct call *c)
+static void *message_start(uint16_t id, struct call *c)
 {
 	void *next = next_function(id);
 	c->fd = 2;
@@ -145,7 +145,7 @@ static void *message_begun(uint16_t id, struct call *c)
 #define BEFORE_STATUS(name) \
 	BEFORE before_##name(int status) \
 	{ \
-		return message_begun(CALL_##name, CALL(ARGS1(status))); \
+		return message_start(CALL_##name, CALL(ARGS1(status))); \
 	}
 BEFORE_STATUS(err)
 BEFORE_STATUS(errx)
@@ -154,27 +154,27 @@ BEFORE_STATUS(verrx)
 
 BEFORE before_error(int status, int errnum)
 {
-	return message_begun(CALL_error, CALL(ARGS2(status, errnum)));
+	return message_start(CALL_error, CALL(ARGS2(status, errnum)));
 }
 
 BEFORE before_error_at_line(int status, int errnum)
 {
-	return message_begun(CALL_error_at_line, CALL(ARGS2(status, errnum)));
+	return message_start(CALL_error_at_line, CALL(ARGS2(status, errnum)));
 }
 
 BEFORE before___assert_fail(const char *assertion)
 {
-	return message_begun(CALL___assert_fail, CALL(.text = assertion));
+	return message_start(CALL___assert_fail, CALL(.text = assertion));
 }
 
 BEFORE before___assert(const char *assertion)
 {
-	return message_begun(CALL___assert, CALL(.text = assertion));
+	return message_start(CALL___assert, CALL(.text = assertion));
 }
 
 BEFORE before___assert_perror_fail(int errnum)
 {
-	return message_begun(CALL___assert_perror_fail, CALL());
+	return message_start(CALL___assert_perror_fail, CALL());
 }
 
 /* Formatted input and output. A variadic function is implemented by its va_list sibling, which is hooked too. */

@@ -56,7 +56,7 @@ static void notice(unsigned effect, int a, int b)
 		tracer.cwd = 0; /* about to change */
 		break;
 	case SYSCALL_EXITS:
-		tracer_ends();
+		tracer_on_exit();
 		break;
 	case SYSCALL_MOVES:
 	case SYSCALL_MAY_MOVE:
