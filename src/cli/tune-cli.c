@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "result/term.h"
-#include "tune/database.h"
 #include "tune/protocol.h"
 #include "tune/study-journal.h"
 

@@ -1,4 +1,4 @@
-#include "tune/database.h"
+#include "tune/study-journal.h"
 
 #include <jansson.h>
 #include <sqlite3.h>

@@ -6,8 +6,8 @@
  * 2006), so that proposals spread along the Pareto front. Failures and limits have separate models of the probability
  * that a configuration is feasible.
  */
-#include "tune/methods.h"
-#include "tune/search.h"
+#include "tune/acquisition.h"
+#include "tune/optimizer.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * last trial rather than the best, optimized by Adam from every trial. Choices are treated as numbers. A baseline,
  * defects included.
  */
-#include "tune/methods.h"
+#include "tune/optimizer.h"
 
 #include "stats/matrix.h"
 #include "stats/summary.h"

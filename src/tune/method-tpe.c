@@ -2,7 +2,7 @@
  * Tree-structured Parzen estimator (Bergstra et al., "Algorithms for hyper-parameter optimization", NeurIPS 2011):
  * for each parameter independently, values where good trials are dense and bad ones are not. Cheap, and a baseline.
  */
-#include "tune/methods.h"
+#include "tune/optimizer.h"
 
 #include "stats/dist.h"
 #include "stats/summary.h"

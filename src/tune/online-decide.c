@@ -2,7 +2,7 @@
  * The decisions of the online controller: is the current configuration measured well enough, should the job switch to
  * the best one, should it try another?
  */
-#include "tune/online-controller-private.h"
+#include "tune/online-controller.h"
 #include "tune/progress-cost.h"
 
 #include <errno.h>

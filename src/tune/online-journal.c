@@ -3,17 +3,85 @@
  */
 #include "tune/online-journal.h"
 
-#include "base/cleanup.h"
-#include "base/fs.h"
-#include "tune/selftf-columns.h"
-
 #include <jansson.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
 #include "base/json.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Names of parameters with that meaning. */
+static const struct {
+	const char *column;
+	const char *names[5];
+} meanings[] = {
+	{ "ps_num", { "ps_num", "ps", "servers" } },
+	{ "worker_num", { "worker_num", "workers", "num_worker" } },
+	{ "intra", { "intra", "intra_op_parallelism_threads", "threads", "num_intra_thread" } },
+	{ "inter", { "inter", "inter_op_parallelism_threads" } },
+	{ "optimizer", { "optimizer" } },
+	{ "learning_rate", { "learning_rate", "rate", "lr" } },
+	{ "batch_size", { "batch_size", "batch" } },
+	{ "ml_model", { "ml_model" } },
+};
+
+enum { ITERATION_COLUMNS = 7 }; /* the first of them, in order, end a row of iterations */
+
+static void text_of(const struct train_plan *plan, const double *point, const char *name, char *text, size_t size)
+{
+	const struct tune_param *p = tune_space_find(&plan->study.space, name);
+	double value = p ? point[p - plan->study.space.params] : NAN;
+
+	*text = '\0';
+	if (p && !isnan(value) && p->type >= TUNE_ORDINAL && p->type != TUNE_BOOL)
+		snprintf(text, size, "%s", p->choices[(size_t)value].text);
+	else if (p && !isnan(value))
+		tune_param_format(p, value, text, size);
+	for (size_t i = 0; !p && i < plan->setting_count; i++)
+		if (strcmp(plan->settings[i].name, name) == 0)
+			snprintf(text, size, "%s", plan->settings[i].text);
+}
+
+void train_column(const struct train_plan *plan, const double *point, const char *column, char *text, size_t size)
+{
+	*text = '\0';
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		for (size_t k = 0; strcmp(meanings[i].column, column) == 0 && meanings[i].names[k] && !*text; k++)
+			text_of(plan, point, meanings[i].names[k], text, size);
+}
+
+static void write_head(FILE *out)
+{
+	fputs("step,local_step,timestamp,elapsed_time_sec,loss,config_idx", out);
+	for (size_t i = 0; i < ITERATION_COLUMNS; i++)
+		fprintf(out, ",%s", meanings[i].column);
+	fputc('\n', out);
+}
+
+/* local_step counts the worker's own steps; elapsed_s is the time since its last report. */
+static void write_iteration(FILE *out, const struct online_controller *c, const struct train_report *report,
+		uint64_t local_step, double elapsed_s)
+{
+	size_t now = c->stage_count - 1, index = report->has_config && report->config < now ? report->config : now;
+	char text[128];
+
+	fprintf(out, "%lld,%llu,%.6f,%.6f,", (long long)report->step, (unsigned long long)local_step,
+			(double)clock_real_ns() / 1e9, elapsed_s);
+	if (isfinite(report->loss)) /* absent otherwise */
+		fprintf(out, "%.9g", report->loss);
+	fprintf(out, ",%zu", index);
+	for (size_t i = 0; i < ITERATION_COLUMNS; i++) {
+		train_column(c->plan, c->stints[index]->point, meanings[i].column, text, sizeof(text));
+		fprintf(out, ",%s", text);
+	}
+	fputc('\n', out);
+}
 
 void train_config_json(struct buf *out, const struct train_plan *plan, const double *point)
 {
@@ -134,7 +202,7 @@ void train_record_report(struct train_record *r, const struct online_controller 
 	size_t worker = report->worker < TRAIN_WORKERS_MAX ? report->worker : TRAIN_WORKERS_MAX - 1;
 
 	if (r->iterations)
-		train_columns_iteration(r->iterations, c, report, ++r->worker_steps[worker],
+		write_iteration(r->iterations, c, report, ++r->worker_steps[worker],
 				time_s - r->worker_s[worker]);
 	r->worker_s[worker] = time_s;
 }
@@ -218,7 +286,7 @@ int train_record_open(struct train_record *r, const char *dir, const char *id, s
 	if (!r->iterations)
 		return err_sys(err, errno, "cannot open '%s'", iterations.data);
 	if (!r->is_resumed)
-		train_columns_head(r->iterations);
+		write_head(r->iterations);
 	return 0;
 }
 
@@ -228,4 +296,68 @@ void train_record_release(struct train_record *r)
 	if (r->iterations)
 		fclose(r->iterations);
 	r->iterations = NULL;
+}
+
+void train_lines_take(struct train_lines *l, const char *bytes, size_t n, void (*tell)(void *arg, const char *line),
+		void *arg)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (bytes[i] != '\n') {
+			if (l->len < sizeof(l->line))
+				l->line[l->len++] = bytes[i]; /* full: too long, skip to the end of the line */
+			continue;
+		}
+		if (l->len < sizeof(l->line)) {
+			l->line[l->len] = '\0';
+			tell(arg, l->line);
+		} else {
+			l->bad++;
+		}
+		l->len = 0;
+	}
+}
+
+/* Parses a non-negative number after a blank; advances at. */
+static bool take_index(const char **at, unsigned *index)
+{
+	unsigned long value;
+	char *end;
+
+	if (**at != ' ' || (*at)[1] < '0' || (*at)[1] > '9')
+		return false;
+	errno = 0;
+	value = strtoul(*at + 1, &end, 10);
+	if (errno || value > UINT_MAX)
+		return false;
+	*index = (unsigned)value;
+	*at = end;
+	return true;
+}
+
+bool train_report_parse(const char *line, struct train_report *report)
+{
+	static const char word[] = "report ";
+	const char *at = line + sizeof(word) - 1;
+	char *end;
+
+	if (strncmp(line, word, sizeof(word) - 1) != 0)
+		return false;
+	*report = (struct train_report){ 0 };
+	errno = 0;
+	report->step = strtoll(at, &end, 10);
+	if (end == at || *end != ' ' || errno)
+		return false;
+	at = end + 1;
+	report->loss = strtod(at, &end);
+	if (end == at)
+		return false;
+	at = end;
+	if (*at && !take_index(&at, &report->worker))
+		return false;
+	if (*at) {
+		report->has_config = take_index(&at, &report->config);
+		if (!report->has_config)
+			return false;
+	}
+	return *at == '\0';
 }

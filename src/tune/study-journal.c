@@ -5,8 +5,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "tune/expression.h"
 #include "tune/protocol.h"
+#include "tune/space.h"
 
 #include <errno.h>
 #include <inttypes.h>

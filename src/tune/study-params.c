@@ -1,11 +1,11 @@
 /*
  * Parameters are parsed in two passes: their definitions, then references to others.
  */
-#include "tune/study-params.h"
+#include "tune/study.h"
 
 #include "base/shell-words.h"
 #include "sonde/shm.h"
-#include "tune/expression.h"
+#include "tune/space.h"
 
 #include <ctype.h>
 #include <errno.h>

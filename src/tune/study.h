@@ -8,6 +8,7 @@
 #ifndef SONDE_TUNE_STUDY_H
 #define SONDE_TUNE_STUDY_H
 
+#include "config/config.h"
 #include "tune/optimizer.h"
 
 enum {
@@ -105,5 +106,12 @@ int tune_study_parse(struct tune_study *study, const char *path, const char *tex
 		struct sonde_err *err);
 /* The options of the study's optimizer. */
 void tune_study_options(const struct tune_study *study, struct tune_options *options);
+
+/*
+ * Parses `params` and `constraints` of a study file.
+ */
+
+int tune_take_params(struct config_reader *r, yaml_node_t *list, void *study);
+int tune_take_constraints(struct config_reader *r, yaml_node_t *list, struct tune_space *space);
 
 #endif

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "record/annotation-listener.h"
-#include "tune/build-cache.h"
 #include "tune/launcher.h"
 
 #include <errno.h>

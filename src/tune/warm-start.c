@@ -1,4 +1,4 @@
-#include "tune/warm-start.h"
+#include "tune/optimizer.h"
 
 #include <jansson.h>
 

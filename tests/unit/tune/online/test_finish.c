@@ -1,7 +1,7 @@
 /* finish: the four rules, with workers that come and go. */
 #include "../../support.h"
 
-#include "tune/stop-rules.h"
+#include "tune/job-file.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* lines: cut anywhere, whole or counted; reports and nothing else. */
 #include "../../support.h"
 
-#include "tune/online-protocol.h"
+#include "tune/online-journal.h"
 
 #include <math.h>
 #include <string.h>
