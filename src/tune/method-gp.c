@@ -41,47 +41,35 @@ static bool has_cost(const struct tune_trial *t)
 	return t->result.state == TUNE_DONE || t->result.state == TUNE_CUT;
 }
 
-/* One objective's costs, warped and standardized, NaN if missing. */
-static void warped_costs(const struct tune_optimizer *o, size_t objective, double *cost, double *scratch)
+/* The largest weighted distance from the best of each objective, plus a small multiple of their sum. */
+static int weigh(const struct tune_optimizer *o, uint64_t id, double *cost, struct arena *arena)
 {
-	struct tune_warp warp;
-	size_t n = 0;
-
-	for (size_t t = 0; t < o->count; t++)
-		if (has_cost(&o->trials[t]))
-			cost[n++] = tune_cost(o, &o->trials[t], objective);
-	tune_warp_fit(&warp, cost, n, scratch);
-	for (size_t t = 0; t < o->count; t++)
-		cost[t] = has_cost(&o->trials[t]) ? tune_warp(&warp, tune_cost(o, &o->trials[t], objective)) : NAN;
-}
-
-/* A random point of the simplex, deterministic per trial. */
-static void draw_weights(const struct tune_optimizer *o, uint64_t id, double *weights)
-{
+	double weights[TUNE_OBJECTIVES_MAX], *one = arena_alloc(arena, 2 * (o->count + 1) * sizeof(*one));
 	struct stats_rng rng;
 	double sum = 0;
 
+	if (!one)
+		return -ENOMEM;
+	/* A random point of the simplex, deterministic per trial. */
 	stats_rng_init(&rng, o->options.seed, STREAM_WEIGHTS + id);
 	for (size_t k = 0; k < o->options.objective_count; k++)
 		sum += weights[k] = stats_rng_exponential(&rng);
 	for (size_t k = 0; k < o->options.objective_count; k++)
 		weights[k] /= sum;
-}
-
-/* The largest weighted distance from the best of each objective, plus a small multiple of their sum. */
-static int weigh(const struct tune_optimizer *o, uint64_t id, double *cost, struct arena *arena)
-{
-	double weights[TUNE_OBJECTIVES_MAX], *one = arena_alloc(arena, 2 * (o->count + 1) * sizeof(*one));
-
-	if (!one)
-		return -ENOMEM;
-	draw_weights(o, id, weights);
 	for (size_t t = 0; t < o->count; t++)
 		cost[t] = has_cost(&o->trials[t]) ? 0 : NAN;
 	for (size_t k = 0; k < o->options.objective_count; k++) {
 		double least = INFINITY;
+		struct tune_warp warp;
+		size_t n = 0;
 
-		warped_costs(o, k, one, one + o->count + 1);
+		/* This objective's costs, warped and standardized; NaN if missing. */
+		for (size_t t = 0; t < o->count; t++)
+			if (has_cost(&o->trials[t]))
+				one[n++] = tune_cost(o, &o->trials[t], k);
+		tune_warp_fit(&warp, one, n, one + o->count + 1);
+		for (size_t t = 0; t < o->count; t++)
+			one[t] = has_cost(&o->trials[t]) ? tune_warp(&warp, tune_cost(o, &o->trials[t], k)) : NAN;
 		for (size_t t = 0; t < o->count; t++)
 			least = fmin(least, one[t]);
 		for (size_t t = 0; t < o->count; t++) {
@@ -96,25 +84,12 @@ static int weigh(const struct tune_optimizer *o, uint64_t id, double *cost, stru
 	return 0;
 }
 
-/* A failed trial counts as a median one: it attracts no proposals and adds no cliff that distorts the model nearby. */
-static void impute_failures(const struct tune_optimizer *o, double *cost, double *scratch)
-{
-	double middle;
-	size_t n = 0;
-
-	for (size_t t = 0; t < o->count; t++)
-		if (has_cost(&o->trials[t]))
-			scratch[n++] = cost[t];
-	middle = stats_median(scratch, n);
-	for (size_t t = 0; t < o->count; t++)
-		if (o->trials[t].result.state == TUNE_FAILED)
-			cost[t] = middle;
-}
-
 static int costs_of(const struct tune_optimizer *o, uint64_t id, double *cost, struct arena *arena)
 {
 	double *scratch = arena_alloc(arena, (o->count + 1) * sizeof(*scratch));
 	int rc = scratch ? 0 : -ENOMEM;
+	double middle;
+	size_t n = 0;
 
 	if (rc < 0)
 		return rc;
@@ -123,7 +98,14 @@ static int costs_of(const struct tune_optimizer *o, uint64_t id, double *cost, s
 	else
 		for (size_t t = 0; t < o->count; t++)
 			cost[t] = has_cost(&o->trials[t]) ? tune_cost(o, &o->trials[t], 0) : NAN;
-	impute_failures(o, cost, scratch);
+	/* A failed trial counts as a median one: it attracts no proposals and adds no cliff to the model nearby. */
+	for (size_t t = 0; t < o->count; t++)
+		if (has_cost(&o->trials[t]))
+			scratch[n++] = cost[t];
+	middle = stats_median(scratch, n);
+	for (size_t t = 0; t < o->count; t++)
+		if (o->trials[t].result.state == TUNE_FAILED)
+			cost[t] = middle;
 	return rc;
 }
 
@@ -136,21 +118,6 @@ static int add_feasibility(struct tune_acquisition *a, const struct tune_optimiz
 
 	a->feasibility_count += rc == 0;
 	return rc == -ENODATA ? 0 : rc;
-}
-
-/* Failures count 1, others -1. */
-static int add_failures(struct tune_acquisition *a, const struct tune_optimizer *o, double *cost, struct arena *arena,
-		struct sonde_err *err)
-{
-	size_t failed = 0;
-
-	for (size_t t = 0; t < o->count; t++) {
-		bool is_failed = o->trials[t].result.state == TUNE_FAILED;
-
-		failed += is_failed;
-		cost[t] = is_failed ? 1 : has_cost(&o->trials[t]) ? -1 : NAN;
-	}
-	return failed ? add_feasibility(a, o, cost, true, arena, err) : 0;
 }
 
 /*
@@ -342,8 +309,17 @@ static int propose(struct tune_optimizer *o, uint64_t id, double *point, struct 
 	rc = tune_model_fit(&a->model, o, &how, scratch, err);
 	if (rc == -ENODATA)
 		return tune_design_point(o, id, point, err);
-	if (rc == 0)
-		rc = add_failures(a, o, cost, scratch, err);
+	if (rc == 0) {
+		size_t failed = 0; /* failures count 1, others -1 */
+
+		for (size_t t = 0; t < o->count; t++) {
+			bool is_failed = o->trials[t].result.state == TUNE_FAILED;
+
+			failed += is_failed;
+			cost[t] = is_failed ? 1 : has_cost(&o->trials[t]) ? -1 : NAN;
+		}
+		rc = failed ? add_feasibility(a, o, cost, true, scratch, err) : 0;
+	}
 	if (rc == 0)
 		rc = add_limits(a, o, cost, scratch, err);
 	if (rc == 0)

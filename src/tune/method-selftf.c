@@ -41,20 +41,6 @@ static void latin_point(const struct tune_optimizer *o, uint64_t id, double *poi
 	tune_point_from_units(o->space, units, point);
 }
 
-static void gather(struct selftf *s, const struct tune_optimizer *o)
-{
-	for (size_t t = 0; t < o->count; t++) {
-		if (o->trials[t].result.state != TUNE_DONE)
-			continue;
-		for (size_t k = 0; k < s->dims; k++) {
-			double value = o->trials[t].point[k];
-
-			s->x[s->n * s->dims + k] = isnan(value) ? 0.5 : tune_param_to_unit(&o->space->params[k], value);
-		}
-		s->y[s->n++] = tune_cost(o, &o->trials[t], 0);
-	}
-}
-
 static void standardise(struct selftf *s)
 {
 	struct stats_moments m = stats_moments_of(s->y, s->n);
@@ -163,7 +149,16 @@ static int propose(struct tune_optimizer *o, uint64_t id, double *point, struct 
 	if (!s.x)
 		return err_sys(err, ENOMEM, "cannot choose the next trial");
 	s.y = s.x + (o->count + 1) * s.dims;
-	gather(&s, o);
+	for (size_t t = 0; t < o->count; t++) {
+		if (o->trials[t].result.state != TUNE_DONE)
+			continue;
+		for (size_t k = 0; k < s.dims; k++) {
+			double value = o->trials[t].point[k];
+
+			s.x[s.n * s.dims + k] = isnan(value) ? 0.5 : tune_param_to_unit(&o->space->params[k], value);
+		}
+		s.y[s.n++] = tune_cost(o, &o->trials[t], 0);
+	}
 	if (id <= SETTINGS || s.n < 2) {
 		latin_point(o, id, point);
 		return tune_point_is_allowed(o->space, point) ? 0 : tune_random_point(o, &rng, point, err);

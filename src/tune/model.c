@@ -38,21 +38,6 @@ static void add(struct levels *l, size_t i, size_t j, double weight, double valu
 	l->normal[(i > j ? i : j) * l->n + (i > j ? j : i)] -= weight;
 }
 
-static void add_trial(struct levels *l, const struct tune_model *m, const struct tune_optimizer *o,
-		const struct tune_trial *t, double cost)
-{
-	const struct tune_trial *other = t->result.beside ? tune_find(o, t->result.beside) : NULL;
-	size_t i = tune_model_row(m, o, t->point), j = other ? tune_model_row(m, o, other->point) : l->n;
-	double repeats = t->result.repeats ? t->result.repeats : 1;
-
-	if (i == l->n)
-		return;
-	if (j == l->n || other == t)
-		add(l, i, l->n, other == t ? FIRM : repeats, l->sign * log(l->sign * cost));
-	else if (i != j) /* a pair of equal configurations has no information */
-		add(l, i, j, repeats / 2, l->sign * log(t->result.ratio));
-}
-
 static bool has_pairs(const struct tune_optimizer *o)
 {
 	for (size_t t = 0; t < o->count; t++)
@@ -76,8 +61,22 @@ static int level_rows(struct tune_model *m, const struct tune_optimizer *o, cons
 	inverse = scratch + m->n * m->n;
 	l.right = inverse + m->n * m->n;
 	for (size_t t = 0; t < o->count; t++)
-		if (!isnan(cost[t]))
-			add_trial(&l, m, o, &o->trials[t], cost[t]);
+		if (!isnan(cost[t])) {
+			const struct tune_trial *other = o->trials[t].result.beside
+					? tune_find(o, o->trials[t].result.beside)
+					: NULL;
+			size_t row = tune_model_row(m, o, o->trials[t].point),
+			       beside = other ? tune_model_row(m, o, other->point) : l.n;
+			double repeats = o->trials[t].result.repeats ? o->trials[t].result.repeats : 1;
+
+			if (row != l.n) {
+				if (beside == l.n || other == &o->trials[t])
+					add(&l, row, l.n, other == &o->trials[t] ? FIRM : repeats,
+							l.sign * log(l.sign * cost[t]));
+				else if (row != beside) /* a pair of equal configurations has no information */
+					add(&l, row, beside, repeats / 2, l.sign * log(o->trials[t].result.ratio));
+			}
+		}
 	if (!stats_cholesky(l.normal, m->n)) /* an edited journal: some row has no reference */
 		return 0;
 	stats_forward(l.normal, m->n, l.right, l.right);
@@ -305,20 +304,6 @@ static int weigh_earlier(struct tune_model *m, const struct tune_optimizer *o, s
 	return 0;
 }
 
-static void find_best(struct tune_model *m)
-{
-	m->best_mean = INFINITY;
-	for (size_t i = 0; i < m->n; i++) {
-		double mean, variance;
-
-		tune_model_predict(m, &m->gp, m->x + i * m->gp.data.dims, &mean, &variance, NULL, NULL);
-		if (mean < m->best_mean) {
-			m->best_mean = mean;
-			m->best = i;
-		}
-	}
-}
-
 /* Adds pending trials as noise-free rows with their expected value. */
 static int add_pending(struct tune_model *m, const struct tune_optimizer *o, struct arena *arena, struct sonde_err *err)
 {
@@ -373,7 +358,16 @@ int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const s
 	rc = fit(m, o, how->is_label, &prior, &rng, arena, err);
 	if (rc < 0)
 		return rc;
-	find_best(m);
+	m->best_mean = INFINITY;
+	for (size_t i = 0; i < m->n; i++) {
+		double mean, variance;
+
+		tune_model_predict(m, &m->gp, m->x + i * m->gp.data.dims, &mean, &variance, NULL, NULL);
+		if (mean < m->best_mean) {
+			m->best_mean = mean;
+			m->best = i;
+		}
+	}
 	if (how->has_pending)
 		rc = add_pending(m, o, arena, err);
 	m->other_count = 0;
@@ -383,13 +377,6 @@ int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const s
 enum { SAMPLES = 64 };
 
 #define Z95 1.95996398454005423552
-
-static size_t levels_of(const struct tune_param *p)
-{
-	uint64_t levels = tune_param_levels(p);
-
-	return levels && levels <= TUNE_CURVE_POINTS ? (size_t)levels : TUNE_CURVE_POINTS;
-}
 
 /* The mean over samples with parameter k at `value`, warped; sd is roughly the standard error of that mean. */
 static void average(const struct tune_optimizer *o, const struct tune_model *m, size_t k, double value, double *mean,
@@ -423,8 +410,9 @@ static void draw_curve(const struct tune_optimizer *o, const struct tune_model *
 	const struct tune_param *p = &o->space->params[k];
 	double sign = o->options.is_maximized[0] ? -1 : 1;
 	struct stats_moments moments;
+	uint64_t levels = tune_param_levels(p);
 
-	c->count = levels_of(p);
+	c->count = levels && levels <= TUNE_CURVE_POINTS ? (size_t)levels : TUNE_CURVE_POINTS;
 	stats_moments_init(&moments);
 	for (size_t i = 0; i < c->count; i++) {
 		double mean, sd, a, b;

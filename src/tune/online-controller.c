@@ -22,18 +22,6 @@ const char *train_reason_word(enum train_reason reason)
 	return reason_words[reason];
 }
 
-static void add_report(struct online_stage *s, double time_s)
-{
-	if (!s->count)
-		s->first_s = time_s;
-	else if (s->count >= TRAIN_SKIPPED && (s->gap_count || s->last_s - s->first_s >= TRAIN_SETTLE_S)) {
-		s->gaps[s->gap_count++ % TRAIN_GAPS] = time_s - s->last_s;
-		s->measured_s += time_s - s->last_s;
-	}
-	s->last_s = time_s;
-	s->count++;
-}
-
 /* The latest gaps, oldest first. */
 static size_t latest(const struct online_stage *s, double *out)
 {
@@ -330,7 +318,15 @@ int online_controller_report(struct online_controller *c, unsigned index, unsign
 	}
 	s->is_failed |= !isfinite(loss);
 	s->workers = train_finish_workers(&c->finish);
-	add_report(s, time_s);
+	/* The first reports after a reconfiguration are not measured: they were started before it. */
+	if (!s->count)
+		s->first_s = time_s;
+	else if (s->count >= TRAIN_SKIPPED && (s->gap_count || s->last_s - s->first_s >= TRAIN_SETTLE_S)) {
+		s->gaps[s->gap_count++ % TRAIN_GAPS] = time_s - s->last_s;
+		s->measured_s += time_s - s->last_s;
+	}
+	s->last_s = time_s;
+	s->count++;
 	return 0;
 }
 

@@ -46,21 +46,6 @@ static struct train_wait wait_of(const struct online_controller *c, const struct
 	return online_stage_wait(s, c->now_s, grace(c, s), c->crew);
 }
 
-static double best_told(const struct online_controller *c)
-{
-	double best = INFINITY;
-
-	for (size_t i = 0; i < c->stage_count; i++)
-		if (c->stints[i]->is_told && !c->stints[i]->is_failed)
-			best = fmin(best, c->stints[i]->value);
-	return best;
-}
-
-static double patience(const struct online_stage *s)
-{
-	return s->reason == TRAIN_EXPLORE || s->reason == TRAIN_TRY ? hiccup_s : way_back_s;
-}
-
 enum knowledge { NOT_YET, KNOWN, TOO_SLOW };
 
 /* Is the configuration measured well enough? */
@@ -68,14 +53,18 @@ static enum knowledge know(const struct online_controller *c, const struct onlin
 {
 	struct stats_interval rate = online_stage_rate(s);
 	struct train_wait wait = wait_of(c, s);
-	double best = best_told(c);
+	double best = INFINITY;
 	size_t gaps = 2 * train_finish_workers(&c->finish); /* two of each worker, in case they come in bursts */
 	size_t most = c->plan->iterations > 2 ? (size_t)c->plan->iterations : 2;
 	bool is_known;
 
+	for (size_t i = 0; i < c->stage_count; i++)
+		if (c->stints[i]->is_told && !c->stints[i]->is_failed)
+			best = fmin(best, c->stints[i]->value);
 	if (s->is_failed)
 		return KNOWN;
-	if (wait.seconds > patience(s) && train_wait_evidence(&wait, far_worse * best) > sure_enough)
+	if (wait.seconds > (s->reason == TRAIN_EXPLORE || s->reason == TRAIN_TRY ? hiccup_s : way_back_s) &&
+			train_wait_evidence(&wait, far_worse * best) > sure_enough)
 		return TOO_SLOW;
 	gaps = gaps > GAPS_MIN ? gaps : GAPS_MIN;
 	if (s->gap_count < (gaps < most ? gaps : most))
@@ -111,14 +100,6 @@ static int tell(struct online_controller *c, struct online_stage *s, enum knowle
 	s->is_told = true;
 	c->in_vain = 0;
 	return tune_tell(&c->optimizer, s->trial, &result, err);
-}
-
-/* Is there time for one more try, whatever its result? */
-static bool has_time(const struct online_controller *c, double price_s, double here)
-{
-	double total = c->now_s + here * progress_cost_sure_to_go(c);
-
-	return c->moving_s + price_s <= c->plan->moving_share * total;
 }
 
 /* Number of configurations with a result. */
@@ -165,7 +146,8 @@ static int is_worth_trying(struct online_controller *c, struct train_decision *d
 	better = progress_cost_improvement(&there, here);
 	d->gain_s = better * fmax(0, progress_cost_sure_to_go(c) - stay);
 	d->cost_s = 2 * usual_cost(c, online_controller_is_restart(c, c->candidate));
-	*is_worth = has_time(c, d->cost_s, here);
+	/* Is there time for one more try, whatever its result? */
+	*is_worth = c->moving_s + d->cost_s <= c->plan->moving_share * (c->now_s + here * progress_cost_sure_to_go(c));
 	d->cost_s += fmin(stay * (better + there.mean - here), fmax(left_after * here, hiccup_s));
 	d->sd_s = there.sd * progress_cost_to_go(c).mean;
 	*is_worth = *is_worth && d->gain_s > d->cost_s;
@@ -225,29 +207,10 @@ static int consider_best(struct online_controller *c, struct train_decision *d, 
 	return controller_add_trial(c, d->point, &d->trial, err);
 }
 
-/* Did the try find a better configuration? Each that did not delays the next one. */
-static void judge_try(struct online_controller *c, const struct online_stage *s, const double *best)
-{
-	if (s->reason != TRAIN_TRY)
-		return;
-	if (best && tune_point_equal(c->optimizer.space, best, s->point))
-		c->no_better = 0;
-	else
-		c->no_better++;
-}
-
 /* May the next try follow immediately? True during the initial exploration. */
 static bool is_beginning(const struct online_controller *c)
 {
 	return c->stage_count < (size_t)c->plan->explore;
-}
-
-/* First whenever the number of losses has doubled; later at regular intervals. */
-static size_t next_look(const struct online_controller *c)
-{
-	size_t pause = (size_t)c->plan->online_iterations * (1 + c->no_better);
-
-	return c->loss_count + (is_beginning(c) && c->loss_count < pause ? c->loss_count : pause);
 }
 
 /*
@@ -266,8 +229,9 @@ static int look(struct online_controller *c, struct train_decision *d, bool has_
 	here = progress_cost_measured(c, s);
 	if (s->is_failed || !isfinite(here.mean))
 		here = (struct progress_cost){ s->is_failed ? INFINITY : s->value, 0 };
-	if (has_news)
-		judge_try(c, s, best);
+	/* Did the try find a better configuration? Each that did not delays the next one. */
+	if (has_news && s->reason == TRAIN_TRY)
+		c->no_better = best && tune_point_equal(c->optimizer.space, best, s->point) ? 0 : c->no_better + 1;
 	if (rc == 0 && is_due)
 		rc = consider_candidate(c, d, fmin(here.mean, cost.mean), err);
 	if (rc == 0 && d->act == TRAIN_WAIT && best && !tune_point_equal(c->optimizer.space, best, s->point))
@@ -276,21 +240,13 @@ static int look(struct online_controller *c, struct train_decision *d, bool has_
 		c->phase = TRAIN_ONLINE;
 		c->explored_s = c->now_s;
 	}
-	if (is_due || c->look_at < c->loss_count)
-		c->look_at = next_look(c);
-	return rc;
-}
+	if (is_due || c->look_at < c->loss_count) {
+		size_t pause = (size_t)c->plan->online_iterations * (1 + c->no_better);
 
-static int move_by_hand(struct online_controller *c, struct train_decision *d, struct sonde_err *err)
-{
-	c->is_pinned_anew = false;
-	memcpy(d->point, online_controller_now(c)->point, sizeof(d->point));
-	controller_apply_pins(c, d->point);
-	if (tune_point_equal(c->optimizer.space, d->point, online_controller_now(c)->point))
-		return 0;
-	d->act = TRAIN_MOVE;
-	d->reason = TRAIN_HAND;
-	return controller_add_trial(c, d->point, &d->trial, err);
+		/* First whenever the number of losses has doubled; later at regular intervals. */
+		c->look_at = c->loss_count + (is_beginning(c) && c->loss_count < pause ? c->loss_count : pause);
+	}
+	return rc;
 }
 
 int online_controller_decide(struct online_controller *c, double now_s, struct train_decision *d, struct sonde_err *err)
@@ -306,8 +262,16 @@ int online_controller_decide(struct online_controller *c, double now_s, struct t
 		d->act = TRAIN_FINISH;
 		return 0;
 	}
-	if (c->is_pinned_anew)
-		return move_by_hand(c, d, err);
+	if (c->is_pinned_anew) {
+		c->is_pinned_anew = false;
+		memcpy(d->point, online_controller_now(c)->point, sizeof(d->point));
+		controller_apply_pins(c, d->point);
+		if (tune_point_equal(c->optimizer.space, d->point, online_controller_now(c)->point))
+			return 0;
+		d->act = TRAIN_MOVE;
+		d->reason = TRAIN_HAND;
+		return controller_add_trial(c, d->point, &d->trial, err);
+	}
 	if (c->plan->mode == TRAIN_FIXED)
 		return 0;
 	if (s->is_told)

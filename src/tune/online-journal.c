@@ -56,14 +56,6 @@ void train_column(const struct train_plan *plan, const double *point, const char
 			text_of(plan, point, meanings[i].names[k], text, size);
 }
 
-static void write_head(FILE *out)
-{
-	fputs("step,local_step,timestamp,elapsed_time_sec,loss,config_idx", out);
-	for (size_t i = 0; i < ITERATION_COLUMNS; i++)
-		fprintf(out, ",%s", meanings[i].column);
-	fputc('\n', out);
-}
-
 /* local_step counts the worker's own steps; elapsed_s is the time since its last report. */
 static void write_iteration(FILE *out, const struct online_controller *c, const struct train_report *report,
 		uint64_t local_step, double elapsed_s)
@@ -202,8 +194,7 @@ void train_record_report(struct train_record *r, const struct online_controller 
 	size_t worker = report->worker < TRAIN_WORKERS_MAX ? report->worker : TRAIN_WORKERS_MAX - 1;
 
 	if (r->iterations)
-		write_iteration(r->iterations, c, report, ++r->worker_steps[worker],
-				time_s - r->worker_s[worker]);
+		write_iteration(r->iterations, c, report, ++r->worker_steps[worker], time_s - r->worker_s[worker]);
 	r->worker_s[worker] = time_s;
 }
 
@@ -285,8 +276,12 @@ int train_record_open(struct train_record *r, const char *dir, const char *id, s
 	r->iterations = fopen(iterations.data, r->is_resumed ? "ae" : "we");
 	if (!r->iterations)
 		return err_sys(err, errno, "cannot open '%s'", iterations.data);
-	if (!r->is_resumed)
-		write_head(r->iterations);
+	if (!r->is_resumed) {
+		fputs("step,local_step,timestamp,elapsed_time_sec,loss,config_idx", r->iterations);
+		for (size_t i = 0; i < ITERATION_COLUMNS; i++)
+			fprintf(r->iterations, ",%s", meanings[i].column);
+		fputc('\n', r->iterations);
+	}
 	return 0;
 }
 

@@ -252,14 +252,6 @@ static int take_end(struct driver *v, struct train_outcome *outcome)
 	return rc;
 }
 
-static void look_at_clock(struct driver *v)
-{
-	if (*v->d->is_interrupted)
-		v->why = "interrupted";
-	else if (v->d->plan->timeout_ns && clock_mono_ns() - v->start_ns > v->d->plan->timeout_ns)
-		v->why = "timeout";
-}
-
 static int attend(struct driver *v, struct train_outcome *outcome)
 {
 	int rc = 0;
@@ -278,8 +270,12 @@ static int attend(struct driver *v, struct train_outcome *outcome)
 			rc = take_end(v, outcome);
 		else if (rc == 0 && !v->why)
 			rc = decide(v);
-		if (rc == 0 && !v->why)
-			look_at_clock(v);
+		if (rc == 0 && !v->why) {
+			if (*v->d->is_interrupted)
+				v->why = "interrupted";
+			else if (v->d->plan->timeout_ns && clock_mono_ns() - v->start_ns > v->d->plan->timeout_ns)
+				v->why = "timeout";
+		}
 	}
 	return rc;
 }

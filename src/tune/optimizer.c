@@ -369,20 +369,6 @@ static bool is_eligible(const struct tune_optimizer *o, const struct tune_trial 
 	return tune_trial_is_good(o, t) && !(not &&tune_point_equal(o->space, t->point, not ));
 }
 
-static void take_best_seen(const struct tune_optimizer *o, const double * not, struct tune_best *best)
-{
-	for (size_t t = 0; t < o->count; t++) {
-		const struct tune_trial *trial = &o->trials[t];
-
-		if (!is_eligible(o, trial, not ))
-			continue;
-		if (!best->trial || tune_cost(o, trial, 0) < tune_cost(o, best->trial, 0))
-			best->trial = trial;
-	}
-	if (best->trial)
-		best->value = best->trial->result.values[0];
-}
-
 static void set_interval(const struct tune_optimizer *o, const struct tune_model *m, size_t row, struct tune_best *best)
 {
 	double mean, variance, low, high, sign = o->options.is_maximized[0] ? -1 : 1;
@@ -430,9 +416,18 @@ int tune_recommend_other(struct tune_optimizer *o, const double *than, struct tu
 	*best = (struct tune_best){ .value = NAN, .lo = NAN, .hi = NAN };
 	if (!cost || !m)
 		return err_sys(err, ENOMEM, "cannot choose the best trial");
-	take_best_seen(o, than, best);
+	/* Without a model: the best measurement. */
+	for (size_t t = 0; t < o->count; t++) {
+		const struct tune_trial *trial = &o->trials[t];
+
+		if (!is_eligible(o, trial, than))
+			continue;
+		if (!best->trial || tune_cost(o, trial, 0) < tune_cost(o, best->trial, 0))
+			best->trial = trial;
+	}
 	if (!best->trial)
 		return 0;
+	best->value = best->trial->result.values[0];
 	for (size_t t = 0; t < o->count; t++)
 		cost[t] = o->trials[t].result.state == TUNE_DONE || o->trials[t].result.state == TUNE_CUT
 				? tune_cost(o, &o->trials[t], 0)

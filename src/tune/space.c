@@ -88,32 +88,6 @@ double tune_param_to_unit(const struct tune_param *p, double value)
 	return p->is_log ? (log(value) - log(low)) / (log(high) - log(low)) : (value - low) / (high - low);
 }
 
-static int no_such_choice(const struct tune_param *p, const char *text, struct sonde_err *err)
-{
-	const char *names[TUNE_CHOICES_MAX + 1], *nearest;
-
-	for (size_t i = 0; i < p->choice_count; i++)
-		names[i] = p->choices[i].text;
-	names[p->choice_count] = NULL;
-	nearest = words_nearest(text, names);
-	err_set(err, EINVAL, "'%s' has no choice '%s'", p->name, text);
-	if (nearest)
-		err_hint(err, "did you mean '%s'?", nearest);
-	return -EINVAL;
-}
-
-static int parse_bool(const struct tune_param *p, const char *text, double *value, struct sonde_err *err)
-{
-	static const char *const words[] = { "false", "true", "no", "yes", "off", "on", "0", "1" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcasecmp(text, words[i]) == 0) {
-			*value = (double)(i % 2);
-			return 0;
-		}
-	return err_set(err, EINVAL, "'%s' must be true or false, not '%s'", p->name, text);
-}
-
 static int parse_number(const struct tune_param *p, const char *text, double *value, struct sonde_err *err)
 {
 	char *end;
@@ -132,8 +106,18 @@ static int parse_number(const struct tune_param *p, const char *text, double *va
 
 int tune_param_parse(const struct tune_param *p, const char *text, double *value, struct sonde_err *err)
 {
-	if (p->type == TUNE_BOOL)
-		return parse_bool(p, text, value, err);
+	const char *names[TUNE_CHOICES_MAX + 1], *nearest;
+
+	if (p->type == TUNE_BOOL) {
+		static const char *const words[] = { "false", "true", "no", "yes", "off", "on", "0", "1" };
+
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (strcasecmp(text, words[i]) == 0) {
+				*value = (double)(i % 2);
+				return 0;
+			}
+		return err_set(err, EINVAL, "'%s' must be true or false, not '%s'", p->name, text);
+	}
 	if (p->type < TUNE_ORDINAL)
 		return parse_number(p, text, value, err);
 	for (size_t i = 0; i < p->choice_count; i++)
@@ -141,7 +125,14 @@ int tune_param_parse(const struct tune_param *p, const char *text, double *value
 			*value = (double)i;
 			return 0;
 		}
-	return no_such_choice(p, text, err);
+	for (size_t i = 0; i < p->choice_count; i++)
+		names[i] = p->choices[i].text;
+	names[p->choice_count] = NULL;
+	nearest = words_nearest(text, names);
+	err_set(err, EINVAL, "'%s' has no choice '%s'", p->name, text);
+	if (nearest)
+		err_hint(err, "did you mean '%s'?", nearest);
+	return -EINVAL;
 }
 
 /* The shortest text that reads back as the same number. */

@@ -179,15 +179,6 @@ static int replay_pair(struct tune_journal *j, json_t *line, size_t number, stru
 	return 0;
 }
 
-static int replay_retry(struct tune_journal *j, struct tune_optimizer *o, json_t *line, size_t number,
-		struct sonde_err *err)
-{
-	struct sonde_err why = SONDE_ERR_INIT;
-	json_int_t id = json_integer_value(json_object_get(line, "retry"));
-
-	return tune_retry(o, id < 0 ? 0 : (uint64_t)id, &why) < 0 ? damaged(j, number, why.text, err) : 0;
-}
-
 static int replay_line(struct tune_journal *j, const struct tune_study *study, struct tune_optimizer *o,
 		const char *text, size_t size, size_t number, struct sonde_err *err)
 {
@@ -205,9 +196,12 @@ static int replay_line(struct tune_journal *j, const struct tune_study *study, s
 		rc = replay_tell(j, o, line, number, err);
 	else if (json_object_get(line, "pair"))
 		rc = replay_pair(j, line, number, err);
-	else if (json_object_get(line, "retry"))
-		rc = replay_retry(j, o, line, number, err);
-	else
+	else if (json_object_get(line, "retry")) {
+		struct sonde_err why = SONDE_ERR_INIT;
+		json_int_t id = json_integer_value(json_object_get(line, "retry"));
+
+		rc = tune_retry(o, id < 0 ? 0 : (uint64_t)id, &why) < 0 ? damaged(j, number, why.text, err) : 0;
+	} else
 		rc = damaged(j, number, "unknown kind of line", err);
 	json_decref(line);
 	return rc;

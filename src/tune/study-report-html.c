@@ -111,19 +111,6 @@ static void plot_convergence(struct buf *out, const struct tune_report *r, struc
 			MARGIN, f.height - 6, f.width - 10, f.height - 6, r->o->count);
 }
 
-static void add_band(struct buf *out, const struct frame *f, const struct tune_curve *c)
-{
-	buf_adds(out, "<polygon fill=\"#0969da\" fill-opacity=\".15\" points=\"");
-	for (size_t i = 0; i < c->count; i++)
-		buf_addf(out, "%.1f,%.1f ", px(f, (double)i), py(f, c->hi[i]));
-	for (size_t i = c->count; i-- > 0;)
-		buf_addf(out, "%.1f,%.1f ", px(f, (double)i), py(f, c->lo[i]));
-	buf_adds(out, "\"/><polyline fill=\"none\" stroke=\"#0969da\" stroke-width=\"2\" points=\"");
-	for (size_t i = 0; i < c->count; i++)
-		buf_addf(out, "%.1f,%.1f ", px(f, (double)i), py(f, c->value[i]));
-	buf_adds(out, "\"/>");
-}
-
 static void plot_dependence(struct buf *out, const struct tune_report *r, size_t k)
 {
 	const struct tune_curve *c = &r->insight->curves[k];
@@ -140,7 +127,16 @@ static void plot_dependence(struct buf *out, const struct tune_report *r, size_t
 	fit_frame(&f, all, 3 * c->count);
 	buf_adds(out, "<figure>");
 	open_svg(out, &f, p->name);
-	add_band(out, &f, c);
+	/* The interval as a band, the expectation as a line. */
+	buf_adds(out, "<polygon fill=\"#0969da\" fill-opacity=\".15\" points=\"");
+	for (size_t i = 0; i < c->count; i++)
+		buf_addf(out, "%.1f,%.1f ", px(&f, (double)i), py(&f, c->hi[i]));
+	for (size_t i = c->count; i-- > 0;)
+		buf_addf(out, "%.1f,%.1f ", px(&f, (double)i), py(&f, c->lo[i]));
+	buf_adds(out, "\"/><polyline fill=\"none\" stroke=\"#0969da\" stroke-width=\"2\" points=\"");
+	for (size_t i = 0; i < c->count; i++)
+		buf_addf(out, "%.1f,%.1f ", px(&f, (double)i), py(&f, c->value[i]));
+	buf_adds(out, "\"/>");
 	tune_param_format(p, c->at[0], text, sizeof(text));
 	buf_addf(out, "<text x=\"%d\" y=\"%.0f\">", MARGIN, f.height - 6);
 	buf_add_html(out, text);

@@ -54,18 +54,6 @@ int tune_live_begin(struct tune_live *l, const struct tune_study *study, const d
 	return l->is_running && !job_has_ended(l->run.job) ? begin_again(l) : start(l, dir, err);
 }
 
-/* Have all processes with these knobs read them since? */
-static void look_at_knobs(struct tune_live *l)
-{
-	struct sonde_knob_init wishes[SONDE_KNOBS_MAX];
-	size_t count = tune_wishes(&l->run.study->space, l->point, wishes);
-
-	if (l->is_taken_up || announce_open_knobs(l->run.announce, wishes, count) > 0)
-		return;
-	l->is_taken_up = true;
-	l->from = l->run.step_count;
-}
-
 static double mean_of_steps(const struct tune_run *r, size_t from)
 {
 	double sum = 0;
@@ -113,6 +101,8 @@ int tune_live_turn(struct tune_live *l, const char *dir, double *values, char *w
 	size_t needed = (size_t)s->settle + 1 + (size_t)s->window;
 	bool has_ended = job_wait(l->run.job, 0, err) == 0;
 	int rc = tune_run_poll(&l->run, err);
+	struct sonde_knob_init wishes[SONDE_KNOBS_MAX];
+	size_t count;
 
 	*why = '\0';
 	if (rc < 0)
@@ -121,7 +111,12 @@ int tune_live_turn(struct tune_live *l, const char *dir, double *values, char *w
 		snprintf(why, TUNE_WHY, "the program has not read any of its knobs");
 		return 1;
 	}
-	look_at_knobs(l);
+	/* Have all processes with these knobs read them since? */
+	count = tune_wishes(&l->run.study->space, l->point, wishes);
+	if (!(l->is_taken_up || announce_open_knobs(l->run.announce, wishes, count) > 0)) {
+		l->is_taken_up = true;
+		l->from = l->run.step_count;
+	}
 	if (l->is_taken_up && l->run.step_count >= l->from + needed) {
 		l->run.step_count = l->from + needed; /* exactly the measurement window */
 		measure(l, values, why);

@@ -224,25 +224,6 @@ static bool take_ratio(struct tune_slot *s)
 	return true;
 }
 
-/* A run that was cut took at least the time until then, and is not better than the cap. */
-static double at_least(const struct tune_slot *s, const struct tune_drive *d)
-{
-	double best = best_seen(d->o);
-
-	return isfinite(best) ? fmax(s->run.wall_s, CAP * best) : s->run.wall_s;
-}
-
-/* A stopped trial would have improved after its last step, as others did. */
-static double expected_end(const struct tune_slot *s, const struct tune_drive *d)
-{
-	const struct tune_result *r = &s->result;
-	struct arena scratch = ARENA_INIT;
-	double end = tune_expected_end(d->o, r->rungs, r->rung_count, tune_steps_rise(d->study), &scratch);
-
-	arena_release(&scratch);
-	return isfinite(end) ? end : s->run.values[0];
-}
-
 /* Adds the repeat that has ended; false if the trial is finished with a failure. */
 static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
 {
@@ -257,10 +238,20 @@ static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
 	memcpy(s->limits[s->repeat], s->run.limits, sizeof(s->run.limits));
 	s->result.rung_count = tune_rungs(s->run.steps, s->run.step_count, is_maximized, rungs);
 	memcpy(s->result.rungs, rungs, sizeof(rungs));
-	if (s->run.is_cut && is_timed(d->study))
-		s->values[s->repeat][0] = at_least(s, d);
-	else if (s->run.is_cut && d->study->objectives[0].metric.source == TUNE_STEP)
-		s->values[s->repeat][0] = expected_end(s, d);
+	if (s->run.is_cut && is_timed(d->study)) {
+		double best = best_seen(d->o);
+
+		/* A run that was cut took at least the time until then, and is not better than the cap. */
+		s->values[s->repeat][0] = isfinite(best) ? fmax(s->run.wall_s, CAP * best) : s->run.wall_s;
+	} else if (s->run.is_cut && d->study->objectives[0].metric.source == TUNE_STEP) {
+		const struct tune_result *r = &s->result;
+		struct arena scratch = ARENA_INIT;
+		double end = tune_expected_end(d->o, r->rungs, r->rung_count, tune_steps_rise(d->study), &scratch);
+
+		/* A stopped trial would have improved after its last step, as others did. */
+		arena_release(&scratch);
+		s->values[s->repeat][0] = isfinite(end) ? end : s->run.values[0];
+	}
 	if (d->is_paired && !take_ratio(s))
 		return false;
 	s->result.wall_s += s->run.wall_s;

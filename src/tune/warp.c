@@ -27,14 +27,9 @@ static double yeo_johnson_inverse(double y, double lambda)
 	return (2 - lambda) * -y <= -1 ? -INFINITY : 1 - pow(1 - (2 - lambda) * y, 1 / (2 - lambda));
 }
 
-static double clip(const struct tune_warp *w, double cost)
-{
-	return fmax(fmin(cost, w->most), -LARGEST);
-}
-
 static double before_scaling(const struct tune_warp *w, double cost)
 {
-	cost = clip(w, cost);
+	cost = fmax(fmin(cost, w->most), -LARGEST);
 	switch (w->kind) {
 	case TUNE_WARP_LOG:
 		return log(cost);
