@@ -11,7 +11,7 @@
 #include "live/control/controller.h"
 #include "live/control/metrics-push.h"
 #include "record/preload.h"
-#include "serve/exporter.h"
+#include "serve/live-page.h"
 
 #include <errno.h>
 #include <malloc.h>

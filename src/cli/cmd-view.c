@@ -6,11 +6,8 @@
 #include "cli/cli.h"
 #include "cli/open-run.h"
 #include "duet/duet-replay.h"
-#include "serve/duet-routes.h"
-#include "serve/live-page.h"
 #include "serve/page.h"
 #include "serve/run-routes.h"
-#include "serve/study-routes.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,16 +2,111 @@
  * Requests arrive here from libmicrohttpd, are checked by their headers before any of their body is read, and are
  * dispatched to handlers.
  */
+#include "base/cleanup.h"
 #include "serve/http-server-private.h"
 
-#include "base/cleanup.h"
-
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+/*
+ * The listening socket: an address and port, or a Unix socket that only its owner can open.
+ */
+
+#define BACKLOG 64
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in four;
+	struct sockaddr_in6 six;
+	struct sockaddr_un file;
+};
+
+static int parse(const char *text, unsigned port, union address *a, socklen_t *bytes, struct sonde_err *err)
+{
+	memset(a, 0, sizeof(*a));
+	if (inet_pton(AF_INET, text, &a->four.sin_addr) == 1) {
+		a->four.sin_family = AF_INET;
+		a->four.sin_port = htons((uint16_t)port);
+		*bytes = sizeof(a->four);
+		return 0;
+	}
+	if (inet_pton(AF_INET6, text, &a->six.sin6_addr) == 1) {
+		a->six.sin6_family = AF_INET6;
+		a->six.sin6_port = htons((uint16_t)port);
+		*bytes = sizeof(a->six);
+		return 0;
+	}
+	err_set(err, EINVAL, "'%s' is no numeric address", text);
+	err_hint(err, "127.0.0.1 is this machine alone, 0.0.0.0 every network it is in");
+	return -EINVAL;
+}
+
+static int listen_tcp(struct http_server *g, struct sonde_err *err)
+{
+	const char *text = g->options.address ? g->options.address : "127.0.0.1";
+	union address a;
+	socklen_t bytes = 0;
+	int one = 1, rc = parse(text, g->options.port, &a, &bytes, err);
+
+	if (rc < 0)
+		return rc;
+	snprintf(g->address, sizeof(g->address), "%s", text);
+	g->fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (g->fd < 0 || setsockopt(g->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
+			bind(g->fd, &a.any, bytes) < 0 || listen(g->fd, BACKLOG) < 0 ||
+			getsockname(g->fd, &a.any, &bytes) < 0) {
+		rc = err_sys(err, errno, "cannot listen on %s port %u", text, g->options.port);
+		err_hint(err, "--port 0 takes any port that is free");
+		return rc;
+	}
+	g->port = ntohs(a.any.sa_family == AF_INET ? a.four.sin_port : a.six.sin6_port);
+	return 0;
+}
+
+/* Removes a socket that no process listens on; any other file is left alone. */
+static void remove_dead(const union address *a)
+{
+	struct stat st;
+	int fd;
+
+	if (lstat(a->file.sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, &a->any, sizeof(a->file)) < 0 && errno == ECONNREFUSED)
+		unlink(a->file.sun_path);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int listen_unix(struct http_server *g, struct sonde_err *err)
+{
+	const char *path = g->options.unix_path;
+	union address a = { .file = { .sun_family = AF_UNIX } };
+	mode_t mask;
+	int rc;
+
+	if (strlen(path) >= sizeof(a.file.sun_path))
+		return err_set(err, ENAMETOOLONG, "the path of the socket '%s' is too long", path);
+	memcpy(a.file.sun_path, path, strlen(path) + 1);
+	remove_dead(&a);
+	g->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	mask = umask(0177); /* no window in which other users could connect */
+	rc = g->fd < 0 || bind(g->fd, &a.any, sizeof(a.file)) < 0 ? -errno : 0;
+	umask(mask);
+	if (rc == 0 && listen(g->fd, BACKLOG) < 0)
+		rc = -errno;
+	if (rc < 0)
+		return err_sys(err, -rc, "cannot listen on '%s'", path);
+	g->unix_path = strdup(path);
+	return g->unix_path ? 0 : err_sys(err, ENOMEM, "cannot listen on '%s'", path);
+}
 
 #define THREADS 4
 
@@ -31,22 +126,17 @@ static const struct http_endpoint *find_endpoint(const struct http_server *g, co
 	return NULL;
 }
 
-static struct http_connection *line_of(struct MHD_Connection *c)
-{
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	return info ? info->socket_context : NULL;
-}
-
 static struct http_request *begin(struct http_server *g, struct MHD_Connection *c, const char *url)
 {
 	struct http_request *r = calloc(1, sizeof(*r));
+	const union MHD_ConnectionInfo *info;
 
 	if (!r)
 		return NULL;
 	r->http_server = g;
 	r->connection = c;
-	r->line = line_of(c);
+	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	r->line = info ? info->socket_context : NULL;
 	buf_init(&r->body, HTTP_BODY_BYTES_MAX);
 	snprintf(r->path, sizeof(r->path), "%s", strlen(url) < sizeof(r->path) ? url : "/..");
 	return r;
@@ -183,7 +273,7 @@ static int set_up(struct http_server *g, struct sonde_err *err)
 	int rc = http_make_token(g->session, err);
 
 	if (rc == 0)
-		rc = http_listen(g, err);
+		rc = g->options.unix_path ? listen_unix(g, err) : listen_tcp(g, err);
 	if (rc < 0)
 		return rc;
 	snprintf(g->cookie, sizeof(g->cookie), "sonde_%u", g->port);
@@ -233,15 +323,6 @@ unsigned http_server_port(const struct http_server *g)
 	return g->port;
 }
 
-/* Appends the token and drops the oldest one. */
-static void keep_token(struct http_server *g, const char token[HTTP_TOKEN_BYTES])
-{
-	pthread_mutex_lock(&g->lock);
-	memmove(g->tokens[0], g->tokens[1], sizeof(g->tokens) - sizeof(g->tokens[0]));
-	memcpy(g->tokens[HTTP_TOKENS_MAX - 1], token, HTTP_TOKEN_BYTES);
-	pthread_mutex_unlock(&g->lock);
-}
-
 int http_server_url(struct http_server *g, struct buf *out, struct sonde_err *err)
 {
 	char token[HTTP_TOKEN_BYTES];
@@ -255,7 +336,11 @@ int http_server_url(struct http_server *g, struct buf *out, struct sonde_err *er
 	rc = http_make_token(token, err);
 	if (rc < 0)
 		return rc;
-	keep_token(g, token);
+	/* The oldest token makes room for this one. */
+	pthread_mutex_lock(&g->lock);
+	memmove(g->tokens[0], g->tokens[1], sizeof(g->tokens) - sizeof(g->tokens[0]));
+	memcpy(g->tokens[HTTP_TOKENS_MAX - 1], token, HTTP_TOKEN_BYTES);
+	pthread_mutex_unlock(&g->lock);
 	buf_addf(out, "http://%s%s%s:%u/?token=%s", is_six ? "[" : "", g->address, is_six ? "]" : "", g->port, token);
 	return buf_error(out);
 }

@@ -102,16 +102,6 @@ struct looking {
 	int64_t start_ns, process, tid, name;
 };
 
-static void write_row(const struct looking *l, const struct store_batch *b, size_t i)
-{
-	const struct store_schema *schema = store_schemas[l->table];
-	int64_t row[STORE_COLUMNS_MAX];
-
-	store_batch_row(b, i, row);
-	for (unsigned c = 0; c < schema->count; c++)
-		write_column(l->j, l->v, &schema->columns[c], &row[c]);
-}
-
 /*
  * Time from the start of the slice to a row: the clock's slack at most (model/lanes-nest.h). -1: not the row of the
  * slice.
@@ -131,6 +121,8 @@ static int on_block(void *arg, unsigned worker, size_t block, const struct store
 	struct looking *l = arg;
 	int64_t best = INT64_MAX;
 	size_t row = 0;
+	const struct store_schema *schema;
+	int64_t values[STORE_COLUMNS_MAX];
 
 	for (size_t i = 0; i < b->rows && best; i++) {
 		int64_t d = distance(l, b, i);
@@ -142,7 +134,10 @@ static int on_block(void *arg, unsigned worker, size_t block, const struct store
 	}
 	if (best == INT64_MAX)
 		return 0;
-	write_row(l, b, row);
+	schema = store_schemas[l->table];
+	store_batch_row(b, row, values);
+	for (unsigned c = 0; c < schema->count; c++)
+		write_column(l->j, l->v, &schema->columns[c], &values[c]);
 	return 1;
 }
 
