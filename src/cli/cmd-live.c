@@ -9,7 +9,6 @@
 #include "launch/launch.h"
 #include "live/apps.h"
 #include "live/control/controller.h"
-#include "live/control/metrics-push.h"
 #include "record/preload.h"
 #include "serve/live-page.h"
 

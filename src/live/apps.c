@@ -108,17 +108,6 @@ static int add_histogram(struct live_scan *s, struct live_series *to, const stru
 	return 0;
 }
 
-/* Sum and number of the intervals between steps, which do not depend on the buckets' bounds. */
-static void add_intervals(struct live_series *to, const struct sonde_histogram *h, double tick_s)
-{
-	double sum = live_real(h->sum) * TICK_UNIT * tick_s;
-
-	if (!isfinite(sum))
-		return;
-	to->sum += sum;
-	to->intervals += h->count;
-}
-
 static int add_metric(struct live_scan *s, struct live_series *to, const struct live_board *b,
 		const struct sonde_metric *m, double tick_s, pid_t pid)
 {
@@ -134,8 +123,15 @@ static int add_metric(struct live_scan *s, struct live_series *to, const struct 
 		to->ticks = m->ticks;
 	if (h && m->kind == SONDE_METRIC_HISTOGRAM)
 		return add_histogram(s, to, h, pid);
-	if (h && m->kind == SONDE_METRIC_STEP)
-		add_intervals(to, h, tick_s);
+	if (h && m->kind == SONDE_METRIC_STEP) {
+		double sum = live_real(h->sum) * TICK_UNIT * tick_s;
+
+		/* Sum and number of the intervals between steps do not depend on the buckets' bounds. */
+		if (isfinite(sum)) {
+			to->sum += sum;
+			to->intervals += h->count;
+		}
+	}
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-#include "live/devices.h"
+#include "live/scrape.h"
 
 #include "base/clock.h"
 #include "probe/gpu/gpu.h"

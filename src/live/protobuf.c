@@ -171,26 +171,22 @@ static void add_sparse(struct buf *out, const uint64_t *buckets)
 		add_span(out, 0, 0); /* distinguishes an empty native histogram from a classic one */
 }
 
-/* Adds the maximum value as an exemplar, with its process, to its bucket. */
-static void add_example(struct buf *bucket, const struct exposition_histogram *h)
-{
-	CLEANUP(buf_release) struct buf example = BUF_INIT, pair = BUF_INIT;
-
-	add_text(&pair, 1, h->example_key);
-	add_text(&pair, 2, h->example);
-	add_bytes(&example, 1, pair.data, pair.len);
-	add_double(&example, 2, h->greatest);
-	add_bytes(bucket, BUCKET_EXAMPLE, example.data, example.len);
-}
-
 static void add_bucket(struct buf *out, const struct exposition_histogram *h, uint64_t below, double from, double to)
 {
 	CLEANUP(buf_release) struct buf one = BUF_INIT;
 
 	add_uint(&one, BUCKET_COUNT, below);
 	add_double(&one, BUCKET_BOUND, to);
-	if (h->example && h->greatest > from && h->greatest <= to)
-		add_example(&one, h);
+	if (h->example && h->greatest > from && h->greatest <= to) {
+		CLEANUP(buf_release) struct buf example = BUF_INIT, pair = BUF_INIT;
+
+		/* The maximum value is an exemplar of its bucket, with its process. */
+		add_text(&pair, 1, h->example_key);
+		add_text(&pair, 2, h->example);
+		add_bytes(&example, 1, pair.data, pair.len);
+		add_double(&example, 2, h->greatest);
+		add_bytes(&one, BUCKET_EXAMPLE, example.data, example.len);
+	}
 	add_bytes(out, HISTOGRAM_BUCKET, one.data, one.len);
 }
 

@@ -224,16 +224,6 @@ void live_history_free(struct live_history *h)
 	free(h);
 }
 
-static void show_number(struct json *out, float value)
-{
-	char text[32];
-
-	if (isfinite(value))
-		json_raw(out, text, (size_t)snprintf(text, sizeof(text), "%.5g", (double)value));
-	else
-		json_null(out);
-}
-
 static void show_series(const struct live_history *h, const struct series *s, struct json *out)
 {
 	const char *at = s->key;
@@ -254,8 +244,14 @@ static void show_series(const struct live_history *h, const struct series *s, st
 		float value = s->values[(h->look + i) % HISTORY_LOOKS];
 
 		has_begun |= isfinite(value) != 0;
-		if (has_begun)
-			show_number(out, value);
+		if (has_begun) {
+			char text[32];
+
+			if (isfinite(value))
+				json_raw(out, text, (size_t)snprintf(text, sizeof(text), "%.5g", (double)value));
+			else
+				json_null(out);
+		}
 	}
 	json_end(out);
 	json_end(out);

@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "live/board-reader.h"
-#include "live/rate.h"
 #include "session/spec.h"
 #include "stats/summary.h"
 

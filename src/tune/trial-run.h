@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "launch/job.h"
-#include "live/rate.h"
+#include "live/board-reader.h"
 #include "tune/study.h"
 
 _Static_assert(TUNE_PARAMS_MAX <= 64, "knobs_asked has a bit a parameter");

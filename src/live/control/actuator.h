@@ -10,9 +10,8 @@
 #ifndef SONDE_LIVE_CONTROL_ACTUATOR_H
 #define SONDE_LIVE_CONTROL_ACTUATOR_H
 
-#include "live/control/action-log.h"
 #include "live/control/action-runner.h"
-#include "live/control/watchdog.h"
+#include "live/control/change.h"
 #include "live/rules/rule-eval.h"
 #include "live/scrape.h"
 

@@ -90,18 +90,6 @@ struct feed {
 	const void *next;
 };
 
-/* Consumes all rows up to now. */
-static int advance(struct player *p, struct feed *f, struct sonde_err *err)
-{
-	int rc = 0;
-
-	while (rc == 0 && f->next && f->when(f->next) <= p->now_ns) {
-		f->take(p, f->next);
-		rc = model_rows_next(f->rows, &f->next, err);
-	}
-	return rc;
-}
-
 static void add_samples(struct player *p)
 {
 	struct memory *m = &p->engine->memory;
@@ -162,8 +150,11 @@ static int play(struct player *p, struct feed feeds[2], struct sonde_err *err)
 		bool is_over = !feeds[0].next && !feeds[1].next;
 		int64_t since = p->now_ns - p->start_ns;
 
-		for (size_t i = 0; i < 2 && rc == 0; i++)
-			rc = advance(p, &feeds[i], err);
+		for (struct feed *f = feeds; f < feeds + 2; f++)
+			while (rc == 0 && f->next && f->when(f->next) <= p->now_ns) {
+				f->take(p, f->next);
+				rc = model_rows_next(f->rows, &f->next, err);
+			}
 		add_samples(p);
 		rules_engine_tick(p->engine, p->now_ns, (real == STORE_NULL ? 0 : real) + since, &ops);
 		if (!is_explained && (double)since / 1e9 >= p->replay->explain_seconds) {

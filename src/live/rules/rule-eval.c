@@ -84,22 +84,6 @@ static void enter(struct rule_status *s, enum rule_state state, const struct tic
 	s->since_ns = t->now.mono_ns;
 }
 
-static void clear(struct tick *t, const struct rule *rule, struct rule_status *s)
-{
-	if (rule->otherwise_count)
-		act_all(t, rule->name, rule->otherwise, rule->otherwise_count, s->why, true);
-	t->ops->revert(t->ops->arg, rule->name, s->why);
-	s->cool_ns = t->now.mono_ns + rule->cooldown_ns;
-	enter(s, rule->cooldown_ns ? RULE_COOLING : RULE_IDLE, t);
-}
-
-static void fire(struct tick *t, const struct rule *rule, struct rule_status *s)
-{
-	enter(s, RULE_FIRING, t);
-	s->fired++;
-	act_all(t, rule->name, rule->actions, rule->action_count, s->why, false);
-}
-
 static bool should_clear(struct tick *t, const struct rule *rule, struct rule_status *s)
 {
 	struct expr_value until;
@@ -133,10 +117,17 @@ static void step_rule(struct tick *t, const struct rule *rule, struct rule_statu
 		enter(s, RULE_PENDING, t);
 	if (s->state == RULE_PENDING && !is_true)
 		enter(s, RULE_IDLE, t);
-	if (s->state == RULE_PENDING && t->now.mono_ns - s->since_ns >= rule->for_ns)
-		fire(t, rule, s);
-	else if (s->state == RULE_FIRING && should_clear(t, rule, s))
-		clear(t, rule, s);
+	if (s->state == RULE_PENDING && t->now.mono_ns - s->since_ns >= rule->for_ns) {
+		enter(s, RULE_FIRING, t);
+		s->fired++;
+		act_all(t, rule->name, rule->actions, rule->action_count, s->why, false);
+	} else if (s->state == RULE_FIRING && should_clear(t, rule, s)) {
+		if (rule->otherwise_count)
+			act_all(t, rule->name, rule->otherwise, rule->otherwise_count, s->why, true);
+		t->ops->revert(t->ops->arg, rule->name, s->why);
+		s->cool_ns = t->now.mono_ns + rule->cooldown_ns;
+		enter(s, rule->cooldown_ns ? RULE_COOLING : RULE_IDLE, t);
+	}
 }
 
 /* Requests values that have changed enough; integers for integral kinds. */
