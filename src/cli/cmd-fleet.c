@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/fleet-cli.h"
-#include "fleet/fleet-status.h"
 #include "fleet/local-processes.h"
 #include "fleet/remote-hosts.h"
 

@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/shell-words.h"
 #include "cli/fleet-cli.h"
-#include "fleet/fleet-knobs.h"
 #include "fleet/job-decisions.h"
 #include "result/term.h"
 

@@ -3,9 +3,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "fleet/fleet-knobs.h"
+#include "fleet/job-decisions.h"
 #include "fleet/reports.h"
-#include "fleet/upload.h"
+#include "fleet/submission.h"
 #include "launch/job.h"
 
 #include <errno.h>
@@ -62,14 +62,6 @@ static void collect_reports(struct running *r)
 	}
 }
 
-static void collect(struct running *r)
-{
-	fleet_batches_read(&r->batches, r->out_fd);
-	collect_reports(r);
-	if (r->batches.log.len >= FLEET_LOG_CHUNK && !r->is_cut)
-		send_batches(r);
-}
-
 /* The supervisor kills the process tree when the lease expires, even if the agent hangs. */
 static int renew(struct running *r)
 {
@@ -80,15 +72,6 @@ static int renew(struct running *r)
 	if (rc == 0)
 		job_set_deadline(r->job, fleet_lease_end_ns(r->lease), NULL);
 	return rc;
-}
-
-static void end_tree(struct running *r)
-{
-	int64_t patience_ns = fleet_queue_lease_ns(r->agent->queue) / 3;
-	struct job_ladder ladder = { .terminate_ns = patience_ns < 3 * SECOND_NS ? patience_ns : 3 * SECOND_NS };
-
-	renew(r);
-	job_end(r->job, &ladder, NULL);
 }
 
 /* Checks for new events of the job. */
@@ -156,12 +139,6 @@ static enum verdict tick(struct running *r)
 	return verdict;
 }
 
-/* A tree killed at the end of the lease did not exit by itself, even if the lease was renewed just then. */
-static enum verdict ended(const struct running *r)
-{
-	return fleet_lease_is_held(r->lease) && !job_is_overdue(r->job) ? ENDED : LOST;
-}
-
 static enum verdict attend(struct running *r)
 {
 	enum verdict verdict = GOING_ON;
@@ -171,9 +148,13 @@ static enum verdict attend(struct running *r)
 			{ r->report_fd, POLLIN, 0 } };
 
 		poll(fds, 3, TICK_MS);
-		collect(r);
+		fleet_batches_read(&r->batches, r->out_fd);
+		collect_reports(r);
+		if (r->batches.log.len >= FLEET_LOG_CHUNK && !r->is_cut)
+			send_batches(r);
 		if (job_wait(r->job, clock_mono_ns(), NULL) != -ETIMEDOUT)
-			return ended(r);
+			/* A tree killed at the end of the lease did not exit by itself, even if renewed just then. */
+			return fleet_lease_is_held(r->lease) && !job_is_overdue(r->job) ? ENDED : LOST;
 		/* POLLHUP is always ready: without this the loop would spin until the command exits. */
 		if ((fds[1].revents | fds[2].revents) & POLLHUP)
 			poll(fds, 1, TICK_MS / 4);
@@ -244,8 +225,14 @@ static void finish(struct running *r, enum verdict verdict)
 
 	if (verdict == LOST)
 		job_end(r->job, &at_once, NULL);
-	else
-		end_tree(r); /* stragglers too */
+	else {
+		int64_t patience_ns = fleet_queue_lease_ns(r->agent->queue) / 3;
+		struct job_ladder ladder = { .terminate_ns = patience_ns < 3 * SECOND_NS ? patience_ns
+											 : 3 * SECOND_NS };
+
+		renew(r);
+		job_end(r->job, &ladder, NULL); /* stragglers too */
+	}
 	if (verdict == RETURNED)
 		fleet_lease_return(r->lease);
 	if (verdict != ENDED || !send_all(r))

@@ -1,4 +1,4 @@
-#include "session/dataset.h"
+#include "session/spec.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -176,12 +176,6 @@ static int judge(const struct session_dataset *d, const struct transfer_answer *
 	return 0;
 }
 
-/* Restart from zero if the server does not support ranges, or the range is not satisfiable. */
-static bool must_restart(const struct transfer_answer *a, int64_t had_bytes)
-{
-	return had_bytes && (a->status == 416 || a->status == 200 || a->whole == -2);
-}
-
 static int fetch(const struct session_dataset *d, size_t scheme, const char *part, struct sonde_err *err)
 {
 	int rc = -EAGAIN;
@@ -191,7 +185,8 @@ static int fetch(const struct session_dataset *d, size_t scheme, const char *par
 		int64_t had_bytes = size_of(part);
 
 		rc = fetch_once(d, scheme, part, &answer, err);
-		if (rc == 0 && must_restart(&answer, had_bytes)) {
+		/* Restart from zero if the server does not support ranges, or the range is not satisfiable. */
+		if (rc == 0 && (had_bytes && (answer.status == 416 || answer.status == 200 || answer.whole == -2))) {
 			unlink(part);
 			rc = err_set(err, EAGAIN, "cannot fetch '%s': it changed on the server", d->source);
 		} else if (rc == 0) {

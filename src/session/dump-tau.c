@@ -13,12 +13,11 @@
  *
  * Times are microseconds. Call paths (`=>`) repeat the same functions and are not additional ones.
  */
-#include "session/dump-tau.h"
+#include "session/dumps.h"
 
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/map.h"
-#include "session/dumps.h"
 #include "session/profile.h"
 
 #include <fcntl.h>
@@ -339,33 +338,6 @@ static int by_rank(const void *a, const void *b, void *arg)
 	return (x < y) - (x > y);
 }
 
-static void put_row(struct session_profile *p, enum kind kind, const struct table *t, size_t row)
-{
-	char of[SESSION_LABEL_BYTES];
-	size_t bytes;
-
-	dump_name(of, map_key(&t->names, row, &bytes));
-	for (size_t i = 0; i < COLUMNS; i++)
-		if (kinds[kind].columns[i].name)
-			session_put(p, kinds[kind].columns[i].name, kinds[kind].label, of, kinds[kind].columns[i].help,
-					t->sums[row].columns[i]);
-}
-
-/* Adds the top rows to the profile. */
-static void put_table(struct session_profile *p, enum kind kind, const struct table *t)
-{
-	struct ranking ranking = { t, kinds[kind].rank };
-	size_t *rows = calloc(t->names.count + 1, sizeof(*rows));
-
-	for (size_t i = 0; rows && i < t->names.count; i++)
-		rows[i] = i;
-	if (rows)
-		qsort_r(rows, t->names.count, sizeof(*rows), by_rank, &ranking);
-	for (size_t i = 0; rows && i < t->names.count && i < SESSION_DUMP_ROWS; i++)
-		put_row(p, kind, t, rows[i]);
-	free(rows);
-}
-
 /* Events are in the files of every metric, but count once. */
 void dump_read_tau(struct session_profile *p, struct session_dump *d, const struct dump_files *f)
 {
@@ -383,7 +355,25 @@ void dump_read_tau(struct session_profile *p, struct session_dump *d, const stru
 		read_file(&r, f->dir, name);
 	}
 	for (enum kind kind = 0; kind < KINDS; kind++) {
-		put_table(p, kind, &r.tables[kind]);
+		struct ranking ranking = { &r.tables[kind], kinds[kind].rank };
+		size_t *rows = calloc(r.tables[kind].names.count + 1, sizeof(*rows));
+
+		for (size_t i = 0; rows && i < r.tables[kind].names.count; i++)
+			rows[i] = i;
+		if (rows)
+			qsort_r(rows, r.tables[kind].names.count, sizeof(*rows), by_rank, &ranking);
+		for (size_t i = 0; rows && i < r.tables[kind].names.count && i < SESSION_DUMP_ROWS; i++) {
+			char of[SESSION_LABEL_BYTES];
+			size_t bytes;
+
+			dump_name(of, map_key(&r.tables[kind].names, rows[i], &bytes));
+			for (size_t k = 0; k < COLUMNS; k++)
+				if (kinds[kind].columns[k].name)
+					session_put(p, kinds[kind].columns[k].name, kinds[kind].label, of,
+							kinds[kind].columns[k].help,
+							r.tables[kind].sums[rows[i]].columns[k]);
+		}
+		free(rows);
 		map_release(&r.tables[kind].names);
 		free(r.tables[kind].sums);
 	}

@@ -142,20 +142,6 @@ static void json_value(struct json *j, const struct session_profile *p, const st
 	json_end(j);
 }
 
-static void json_repeat(struct json *j, const struct session_repeat *r)
-{
-	json_object(j);
-	json_kstr(j, "run", r->run);
-	if (WIFEXITED(r->status))
-		json_kint(j, "exit_code", WEXITSTATUS(r->status));
-	else
-		json_kint(j, "signal", WTERMSIG(r->status));
-	json_kbool(j, "is_cut", r->is_cut);
-	json_kbool(j, "has_timed_out", r->has_timed_out);
-	json_kbool(j, "has_failed", session_repeat_failed(r));
-	json_end(j);
-}
-
 static void json_bound(struct json *j, const char *key, double bound)
 {
 	if (!isinf(bound))
@@ -262,8 +248,18 @@ void session_write_json(struct buf *out, const struct session_profile *p)
 	}
 	json_key(&j, "repeats");
 	json_array(&j);
-	for (size_t i = 0; i < p->repeat_count; i++)
-		json_repeat(&j, &p->repeats[i]);
+	for (size_t i = 0; i < p->repeat_count; i++) {
+		json_object(&j);
+		json_kstr(&j, "run", p->repeats[i].run);
+		if (WIFEXITED(p->repeats[i].status))
+			json_kint(&j, "exit_code", WEXITSTATUS(p->repeats[i].status));
+		else
+			json_kint(&j, "signal", WTERMSIG(p->repeats[i].status));
+		json_kbool(&j, "is_cut", p->repeats[i].is_cut);
+		json_kbool(&j, "has_timed_out", p->repeats[i].has_timed_out);
+		json_kbool(&j, "has_failed", session_repeat_failed(&p->repeats[i]));
+		json_end(&j);
+	}
 	json_end(&j);
 	json_key(&j, "values");
 	json_array(&j);

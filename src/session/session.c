@@ -50,7 +50,7 @@ int session_knobs_add(struct session_knobs *k, const char *name, const char *tex
 }
 
 /* The board is written by the program and untrusted: all accesses are bounded. */
-void session_knobs_poll(struct session_knobs *k, int dirfd, const char *board)
+static void poll_knobs(struct session_knobs *k, int dirfd, const char *board)
 {
 	CLEANUP(cleanup_fd)
 	int fd = k->count ? openat(dirfd, board, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
@@ -68,7 +68,8 @@ void session_knobs_poll(struct session_knobs *k, int dirfd, const char *board)
 	}
 }
 
-int session_knobs_check(const struct session_knobs *k, struct sonde_err *err)
+/* -ENOENT: a knob was never requested */
+static int check_knobs(const struct session_knobs *k, struct sonde_err *err)
 {
 	for (size_t i = 0; i < k->count; i++)
 		if (!(k->asked >> i & 1)) {
@@ -103,14 +104,6 @@ struct plan {
 static int nomem(struct sonde_err *err)
 {
 	return err_sys(err, ENOMEM, "cannot prepare the session");
-}
-
-static int get_dataset(struct session_profile *p, struct plan *plan, struct arena *arena, struct sonde_err *err)
-{
-	int rc = p->spec->dataset.source ? dataset_fetch(&p->spec->dataset, &p->dataset, arena, err) : 0;
-
-	plan->dataset = p->dataset.path;
-	return rc;
 }
 
 /* Replaces {dataset} by its path, and {NAME} by the value of a sweep. */
@@ -203,7 +196,7 @@ static void take_board(void *arg, int dirfd, const char *name)
 	live_clock_set(&clock);
 	if (board && live_board_read(board, dirfd, name, NULL) == 0)
 		session_profile_take_board(t->profile, board, &clock);
-	session_knobs_poll(t->knobs, dirfd, name);
+	poll_knobs(t->knobs, dirfd, name);
 	free(board);
 }
 
@@ -268,7 +261,7 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 		if (rc == 0)
 			session_dumps_take(p, r->run);
 		if (rc == 0 && !session_repeat_failed(r))
-			rc = session_knobs_check(&plan->knobs, err);
+			rc = check_knobs(&plan->knobs, err);
 	} else {
 		tools_drop(&tools);
 		p->repeat_count--;
@@ -322,8 +315,10 @@ static int run_point(struct session_profile *p, const struct session_spec *spec,
 	*plan = (struct plan){ .spec = spec, .arena = arena };
 	p->spec = spec;
 	rc = set_point(plan, point_text, err);
-	if (rc == 0)
-		rc = get_dataset(p, plan, arena, err);
+	if (rc == 0) {
+		rc = p->spec->dataset.source ? dataset_fetch(&p->spec->dataset, &p->dataset, arena, err) : 0;
+		plan->dataset = p->dataset.path;
+	}
 	if (rc == 0)
 		rc = make_argv(plan, arena, err);
 	if (rc == 0)
@@ -351,18 +346,6 @@ static struct session_spec *spec_of(const struct session_spec *spec, size_t i, c
 	return one;
 }
 
-static void note_point(struct session_profile *to, const struct session_profile *from, size_t i)
-{
-	const struct session_sweep *sweep = &from->spec->sweep;
-	struct session_point *point = &to->points[to->point_count++];
-
-	*point = (struct session_point){ .text = sweep->texts[i],
-		.value = isnan(sweep->values[i]) ? (double)i : sweep->values[i],
-		.metric = session_metric(from, sweep->metric),
-		.has_failed = session_failed(from) };
-	snprintf(point->run, sizeof(point->run), "%s", from->repeats[0].run);
-}
-
 /* The first point is the requested run; the others are in its directory. */
 static int run_sweep(struct session_profile *p, const struct session_spec *spec, const char *dir, struct arena *arena,
 		struct sonde_err *err)
@@ -385,8 +368,16 @@ static int run_sweep(struct session_profile *p, const struct session_spec *spec,
 		}
 		if (rc == 0)
 			rc = run_point(one, point, text, i ? path.data : dir, arena, err);
-		if (rc == 0)
-			note_point(p, one, i);
+		if (rc == 0) {
+			const struct session_sweep *sweep = &one->spec->sweep;
+			struct session_point *to = &p->points[p->point_count++];
+
+			*to = (struct session_point){ .text = sweep->texts[i],
+				.value = isnan(sweep->values[i]) ? (double)i : sweep->values[i],
+				.metric = session_metric(one, sweep->metric),
+				.has_failed = session_failed(one) };
+			snprintf(to->run, sizeof(to->run), "%s", one->repeats[0].run);
+		}
 	}
 	return rc;
 }

@@ -80,7 +80,7 @@ is 'a file that is wrong' "$status" 1
 like 'is named with line and word' "$err" "bad.yml:1: .*comand"
 echo 'x: 1' >bad.yml
 run sonde submit --batch bad.yml
-like 'one that is no list' "$err" 'a file of jobs is a list'
+like 'one that is no list' "$err" 'a job list must be a list'
 run sonde submit job.yml -- /usr/bin/python3 job.py
 is 'a job file in the place of the program is refused' "$status" 1
 like 'with the way to give it' "$err" 'hint: to use a training job file: --tune job\.yml'
