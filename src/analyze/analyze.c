@@ -71,16 +71,6 @@ static int open_rules(struct analyze *a, struct sonde_err *err)
 	return rules_open(&a->rules, name, err);
 }
 
-static int make_plans(struct analyze *a, struct sonde_err *err)
-{
-	int rc = 0;
-
-	for (int t = 0; t < STORE_TABLE_COUNT && rc == 0; t++)
-		if (model_table(a->run, (enum store_table_id)t))
-			rc = engine_plan_new(&a->plans[t], store_schemas[t], err);
-	return rc;
-}
-
 static int plan_passes(struct analyze *a, struct sonde_err *err)
 {
 	int rc = 0;
@@ -111,8 +101,9 @@ int analyze_new(struct analyze **out, struct model_run *run, const struct analyz
 		rc = model_load(run, MODEL_ALL, err);
 	if (rc == 0)
 		rc = model_paths_load(run, err);
-	if (rc == 0)
-		rc = make_plans(a, err);
+	for (int t = 0; t < STORE_TABLE_COUNT && rc == 0; t++)
+		if (model_table(a->run, (enum store_table_id)t))
+			rc = engine_plan_new(&a->plans[t], store_schemas[t], err);
 	if (rc == 0)
 		rc = analyze_columns_new(a, err);
 	if (rc == 0)

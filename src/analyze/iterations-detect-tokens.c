@@ -312,18 +312,6 @@ static int64_t pause_ns(const struct detect_tokens *t)
 	return ns > PAUSE_NS_MIN ? ns : PAUSE_NS_MIN;
 }
 
-/* A span is its own pause; in a gap between calls the program does other work, usually once per iteration. */
-static void mark_pauses(struct detect_tokens *t)
-{
-	int64_t ns;
-
-	if (t->stream->file < 0 || t->count < 2)
-		return;
-	ns = pause_ns(t);
-	for (size_t i = 1; i < t->count; i++)
-		t->tokens[i - 1].is_before_pause = gap_before(t, i) >= ns;
-}
-
 void detect_tokens_life(struct detect_tokens *t)
 {
 	const struct store_process *p = model_process(t->a->run, t->process);
@@ -365,7 +353,13 @@ int detect_tokens_read(struct detect_tokens *t, struct sonde_err *err)
 		return rc < 0 ? rc : 0;
 	if (!is_sorted(t))
 		qsort(t->tokens, t->count, sizeof(*t->tokens), by_time);
-	mark_pauses(t);
+	/* A span is its own pause; in a gap between calls the program does other work, usually once per iteration. */
+	if (t->stream->file >= 0 && t->count >= 2) {
+		int64_t ns = pause_ns(t);
+
+		for (size_t i = 1; i < t->count; i++)
+			t->tokens[i - 1].is_before_pause = gap_before(t, i) >= ns;
+	}
 	detect_tokens_life(t);
 	return s->rename ? s->rename(t, err) : mark_code(t);
 }

@@ -99,14 +99,6 @@ static int sequence_make(struct sequence *s, const struct detect_tokens *t, unsi
 	return 0;
 }
 
-static void sequence_release(struct sequence *s)
-{
-	free(s->tokens);
-	free(s->names);
-	free(s->ts_ns);
-	free(s->end_ns);
-}
-
 /* A loop in a part of the sequence; indexes are those of the whole. */
 struct loop {
 	struct stats_repeats r;
@@ -296,7 +288,10 @@ static int find(struct analyze *a, const struct detect_tokens *t, unsigned way, 
 	if (rc == 0 && best.r.count)
 		rc = keep(a, &s, &best, d);
 	stats_repeats_release(&best.r);
-	sequence_release(&s);
+	free(s.tokens);
+	free(s.names);
+	free(s.ts_ns);
+	free(s.end_ns);
 	return rc;
 }
 

@@ -156,29 +156,22 @@ static int parse_line(struct parsing *p, const char *line, size_t n)
 
 /* Sets. */
 
-static uint32_t set_of_fits(const struct rules *r, uint32_t fits)
-{
-	uint32_t set = 0;
-	bool is_taken = false;
-
-	for (size_t i = 0; i < r->count; i++) {
-		if (!(fits >> i & 1) || (is_taken && !r->layers[i].is_again))
-			continue;
-		set |= (uint32_t)1 << i;
-		is_taken |= !r->layers[i].is_again;
-	}
-	return set;
-}
-
 static int number_sets(struct rules *r, struct sonde_err *err)
 {
 	r->set_of = arena_alloc(&r->arena, (size_t)1 << r->count);
 	if (!r->set_of)
 		return -ENOMEM;
 	for (uint32_t fits = 0; fits < (uint32_t)1 << r->count; fits++) {
-		uint32_t set = set_of_fits(r, fits);
+		uint32_t set = 0;
+		bool is_taken = false;
 		size_t number = 0;
 
+		for (size_t i = 0; i < r->count; i++) {
+			if (!(fits >> i & 1) || (is_taken && !r->layers[i].is_again))
+				continue;
+			set |= (uint32_t)1 << i;
+			is_taken |= !r->layers[i].is_again;
+		}
 		while (number < r->set_count && r->sets[number] != set)
 			number++;
 		if (number == RULES_SETS_MAX)

@@ -105,18 +105,6 @@ double counters_mean(const struct analyze *a, const char *name)
 	return i == SIZE_MAX ? NAN : engine_mean(g, SUM, i);
 }
 
-static void add_counter(struct analyze *a, struct analyze_table *t, const struct engine_groups *g, size_t i)
-{
-	analyze_cell_bytes(t, model_name(a->run, engine_key(g, i, 0)));
-	analyze_cell_int(t, (int64_t)engine_count(g, SUM, i));
-	analyze_cell_real(t, engine_quantile(g, VALUES, i, 0));
-	analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.25));
-	analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.5));
-	analyze_cell_real(t, engine_mean(g, SUM, i));
-	analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.75));
-	analyze_cell_real(t, engine_quantile(g, VALUES, i, 1));
-}
-
 /* Adds the counters of the program, which are printed, or those of probes. */
 static void add_counters(struct analyze *a, struct analyze_section *s, const struct engine_groups *g,
 		const struct series *series, bool is_of_probe)
@@ -130,8 +118,16 @@ static void add_counters(struct analyze *a, struct analyze_section *s, const str
 
 		if (((uint64_t)name < series->count && series->is_of_probe[name]) != is_of_probe)
 			continue;
-		if (count++ < analyze_top(a, g->count))
-			add_counter(a, t, g, i);
+		if (count++ < analyze_top(a, g->count)) {
+			analyze_cell_bytes(t, model_name(a->run, engine_key(g, i, 0)));
+			analyze_cell_int(t, (int64_t)engine_count(g, SUM, i));
+			analyze_cell_real(t, engine_quantile(g, VALUES, i, 0));
+			analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.25));
+			analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.5));
+			analyze_cell_real(t, engine_mean(g, SUM, i));
+			analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.75));
+			analyze_cell_real(t, engine_quantile(g, VALUES, i, 1));
+		}
 	}
 	if (t)
 		t->all_rows = count;

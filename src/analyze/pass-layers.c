@@ -390,18 +390,6 @@ static const struct analyze_column time_columns[] = {
 	{ "compute_ns", "COMPUTE", ANALYZE_NS },
 };
 
-static void add_buckets(const struct found *f, struct analyze_section *s, const struct layers_bucket *buckets)
-{
-	struct analyze_table *t = analyze_table(s, "by_time", "Layers by time", time_columns, 4, ANALYZE_DETAIL);
-
-	for (int b = 0; b < ANALYZE_BUCKETS; b++) {
-		analyze_cell_int(t, b * f->a->bucket_ns);
-		analyze_cell_int(t, buckets[b].class_ns[RULES_IO]);
-		analyze_cell_int(t, buckets[b].class_ns[RULES_APP_IO]);
-		analyze_cell_int(t, buckets[b].class_ns[RULES_COMPUTE]);
-	}
-}
-
 static const struct analyze_column process_columns[] = {
 	{ "process", "PROCESS", ANALYZE_ID },
 	{ "pid", "PID", ANALYZE_ID },
@@ -500,6 +488,7 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	size_t count;
 	struct engine_sweep_set *sets = sets_of(&f, false, 0, &count);
 	int rc = sets && buckets ? 0 : -ENOMEM;
+	struct analyze_table *t;
 
 	if (!f.by_set[0]->count && !f.by_set[1]->count) {
 		analyze_absent(s, "neither calls nor spans were recorded");
@@ -513,7 +502,13 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	add_allocation(&f, s);
 	add_times(&f, s, &sweep.times);
 	add_layers(&f, s, &sweep.times);
-	add_buckets(&f, s, buckets);
+	t = analyze_table(s, "by_time", "Layers by time", time_columns, 4, ANALYZE_DETAIL);
+	for (int b = 0; b < ANALYZE_BUCKETS; b++) {
+		analyze_cell_int(t, b * f.a->bucket_ns);
+		analyze_cell_int(t, buckets[b].class_ns[RULES_IO]);
+		analyze_cell_int(t, buckets[b].class_ns[RULES_APP_IO]);
+		analyze_cell_int(t, buckets[b].class_ns[RULES_COMPUTE]);
+	}
 	rc = add_processes(&f, s);
 	return rc < 0 ? err_sys(err, -rc, "cannot sum the time of layers") : 0;
 }
