@@ -212,6 +212,18 @@ void json_raw(struct json *j, const char *text, size_t n)
 	buf_add(j->out, text, n);
 }
 
+void json_kobject(struct json *j, const char *key)
+{
+	json_key(j, key);
+	json_object(j);
+}
+
+void json_karray(struct json *j, const char *key)
+{
+	json_key(j, key);
+	json_array(j);
+}
+
 void json_kstr(struct json *j, const char *key, const char *text)
 {
 	json_key(j, key);

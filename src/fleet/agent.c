@@ -209,8 +209,7 @@ void agent_beat(struct agent *a, const char *job, const char *state)
 	json_kint(&j, "pid", getpid());
 	json_kint(&j, "cpus", offer->cpus);
 	json_kuint(&j, "memory_bytes", offer->memory_bytes);
-	json_key(&j, "labels");
-	json_array(&j);
+	json_karray(&j, "labels");
 	for (size_t i = 0; i < offer->label_count; i++)
 		json_str(&j, offer->labels[i]);
 	json_end(&j);

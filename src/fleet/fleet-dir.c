@@ -137,8 +137,7 @@ int fleet_dir_load(struct fleet_dir *home, const char *dir, struct arena *arena,
 
 static void add_members(struct json *j, const struct fleet_dir *home)
 {
-	json_key(j, "members");
-	json_array(j);
+	json_karray(j, "members");
 	for (size_t i = 0; i < home->member_count; i++) {
 		const struct fleet_host *m = &home->members[i];
 
@@ -165,8 +164,7 @@ int fleet_dir_save(const struct fleet_dir *home, struct sonde_err *err)
 	json_kstr(&j, "token", home->token);
 	if (home->member)
 		json_kstr(&j, "member", home->member);
-	json_key(&j, "processes");
-	json_array(&j);
+	json_karray(&j, "processes");
 	for (size_t i = 0; i < home->count; i++) {
 		json_object(&j);
 		json_kstr(&j, "role", home->processes[i].role);

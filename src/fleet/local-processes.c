@@ -133,8 +133,7 @@ void fleet_drain(const struct fleet_dir *home)
 	for (size_t i = 0; i < home->count; i++) {
 		struct pollfd wait = { .fd = fds[i], .events = POLLIN };
 
-		while (fds[i] >= 0 && is_alive(&home->processes[i]) && poll(&wait, 1, -1) < 0 &&
-				errno == EINTR)
+		while (fds[i] >= 0 && is_alive(&home->processes[i]) && poll(&wait, 1, -1) < 0 && errno == EINTR)
 			;
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -356,8 +355,7 @@ static double age_s(const struct fleet_agents *r, const struct fleet_peer *p)
 
 static void add_peers(struct json *j, const struct fleet_agents *r)
 {
-	json_key(j, "heard");
-	json_array(j);
+	json_karray(j, "heard");
 	for (size_t i = 0; i < r->count; i++) {
 		const struct fleet_peer *p = &r->peers[i];
 
@@ -384,8 +382,7 @@ static int print_json(const struct fleet_dir *home, const struct fleet_agents *r
 	json_kbool(&j, "is_up", fleet_count_living(home, "server") > 0);
 	json_kuint(&j, "agents", fleet_count_living(home, "agent"));
 	json_kuint(&j, "monitors", fleet_count_living(home, "monitor"));
-	json_key(&j, "members");
-	json_array(&j);
+	json_karray(&j, "members");
 	for (size_t i = 0; i < home->member_count; i++)
 		json_str(&j, home->members[i].host);
 	json_end(&j);

@@ -130,8 +130,7 @@ void fleet_reports_event(const struct fleet_reports *r, uint64_t epoch, struct b
 	json_object(&j);
 	json_kstr(&j, "event", "report");
 	json_kuint(&j, "epoch", epoch);
-	json_key(&j, "rows");
-	json_array(&j);
+	json_karray(&j, "rows");
 	for (size_t i = 0; i < r->count; i++) {
 		json_array(&j);
 		json_int(&j, r->rows[i].step);
@@ -145,8 +144,7 @@ void fleet_reports_event(const struct fleet_reports *r, uint64_t epoch, struct b
 	}
 	json_end(&j);
 	if (r->notes_len) {
-		json_key(&j, "notes");
-		json_array(&j);
+		json_karray(&j, "notes");
 		json_raw(&j, r->notes, r->notes_len);
 		json_end(&j);
 	}

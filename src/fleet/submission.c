@@ -313,8 +313,7 @@ int submission_check(struct submission *s, struct arena *arena, struct sonde_err
 
 static void add_needs(const struct submission *s, const struct fleet_files *files, struct json *j)
 {
-	json_key(j, "needs");
-	json_object(j);
+	json_kobject(j, "needs");
 	json_kint(j, "cpus", s->cpus);
 	json_kuint(j, "memory_bytes", s->memory_bytes);
 	if (s->label)
@@ -322,8 +321,7 @@ static void add_needs(const struct submission *s, const struct fleet_files *file
 	json_end(j);
 	if (!files->hash[0])
 		return;
-	json_key(j, "files");
-	json_object(j);
+	json_kobject(j, "files");
 	json_kstr(j, "hash", files->hash);
 	json_kuint(j, "chunks", files->chunks);
 	json_end(j);
@@ -344,13 +342,11 @@ static void describe(const struct submission *s, const struct fleet_files *files
 		json_kint(&j, "window", s->window);
 	}
 	add_needs(s, files, &j);
-	json_key(&j, "argv");
-	json_array(&j);
+	json_karray(&j, "argv");
 	for (char *const *word = s->argv; *word; word++)
 		json_str(&j, *word);
 	json_end(&j);
-	json_key(&j, "env");
-	json_array(&j);
+	json_karray(&j, "env");
 	for (const char *const *pair = s->env; pair && *pair; pair++)
 		json_str(&j, *pair);
 	json_end(&j);

@@ -262,8 +262,7 @@ void live_history_show(struct live_history *h, struct json *out)
 	pthread_mutex_lock(&h->lock);
 	json_object(out);
 	json_kint(out, "every_s", HISTORY_EVERY_S);
-	json_key(out, "series");
-	json_array(out);
+	json_karray(out, "series");
 	for (size_t i = 0; i < h->series_count; i++)
 		show_series(h, &h->series[i], out);
 	json_end(out);

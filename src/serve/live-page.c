@@ -41,8 +41,7 @@ static int add_samples(struct json *j, const struct exporter_arg *a, struct sond
 	const struct live_taker taker = { .parts = LIVE_ALL, .sink = add_sample, .arg = j };
 	int rc;
 
-	json_key(j, "samples");
-	json_array(j);
+	json_karray(j, "samples");
 	rc = live_samples(a->exporter, &taker, err);
 	json_end(j);
 	return rc;

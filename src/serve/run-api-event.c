@@ -210,8 +210,7 @@ int run_api_answer_event(struct run_api *v, const struct run_api_query *q, struc
 	json_kuint(&j, "name_id", n.slice.name);
 	run_api_json_time(&j, v, "start_ns", n.slice.start_ns);
 	json_kint(&j, "duration_ns", n.slice.dur_ns);
-	json_key(&j, "row");
-	json_object(&j);
+	json_kobject(&j, "row");
 	rc = write_event(v, &lanes[lane].key, &n.slice, &j, err);
 	json_end(&j);
 	json_end(&j);
@@ -321,8 +320,7 @@ static void write_hits(struct run_api *v, const struct hits *h, size_t limit, st
 	json_init(&j, out, false);
 	json_object(&j);
 	json_kbool(&j, "is_all", h->count <= limit);
-	json_key(&j, "events");
-	json_array(&j);
+	json_karray(&j, "events");
 	for (size_t i = 0; i < h->count && i < limit; i++) {
 		json_object(&j);
 		json_kuint(&j, "lane", h->at[i].lane);

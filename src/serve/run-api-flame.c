@@ -217,8 +217,7 @@ void flame_write(const struct flame *f, struct json *j)
 		all_ns += f->nodes[c].total_ns;
 	f->nodes[0].total_ns = all_ns;
 	json_kstr(j, "unit", "ns");
-	json_key(j, "nodes");
-	json_array(j);
+	json_karray(j, "nodes");
 	if (place)
 		write_nodes(f, j, place, (int64_t)((double)all_ns * SHOWN_RATIO));
 	json_end(j);

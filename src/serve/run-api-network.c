@@ -148,8 +148,7 @@ static int write_pairs(const struct pairs *p, size_t limit, struct buf *out)
 	json_init(&j, out, false);
 	json_object(&j);
 	json_kbool(&j, "is_all", !p->is_cut && p->count <= limit);
-	json_key(&j, "pairs");
-	json_array(&j);
+	json_karray(&j, "pairs");
 	for (size_t i = 0; i < p->count && i < limit; i++) {
 		const struct pair *pair = &p->at[ranks[i].number];
 		size_t bytes;

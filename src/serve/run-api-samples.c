@@ -189,8 +189,7 @@ static void write_names(const struct run_api *v, const struct flame *f, struct j
 {
 	CLEANUP(cleanup_free) bool *is_used = calloc(v->functions.count + 1, sizeof(*is_used));
 
-	json_key(j, "names");
-	json_array(j);
+	json_karray(j, "names");
 	for (size_t i = 1; i < f->count && is_used; i++)
 		if (f->nodes[i].name > VIEW_FUNCTION_NAMES)
 			is_used[f->nodes[i].name - VIEW_FUNCTION_NAMES] = true;

@@ -432,8 +432,7 @@ int run_api_answer_flows(struct run_api *v, const struct run_api_query *q, struc
 	pthread_mutex_lock(&v->model);
 	json_init(&f.j, out, false);
 	json_object(&f.j);
-	json_key(&f.j, "flows");
-	json_array(&f.j);
+	json_karray(&f.j, "flows");
 	add_spawns(&f);
 	if (model_table(v->run, STORE_TABLE_SCHED))
 		rc = store_scan(model_table(v->run, STORE_TABLE_SCHED), &opts, on_waits, &f, err);

@@ -34,13 +34,11 @@ static int write_columns(void *arg, const char *const *names, size_t count)
 {
 	struct answering *a = arg;
 
-	json_key(&a->j, "columns");
-	json_array(&a->j);
+	json_karray(&a->j, "columns");
 	for (size_t i = 0; i < count; i++)
 		json_str(&a->j, names[i]);
 	json_end(&a->j);
-	json_key(&a->j, "rows");
-	json_array(&a->j);
+	json_karray(&a->j, "rows");
 	return 0;
 }
 

@@ -43,16 +43,14 @@ int run_api_answer_run(struct run_api *v, const struct run_api_query *q, struct 
 		json_kstr(&j, "groups", v->groups);
 	json_kbool(&j, "has_sql", true);
 	tables = model_tables(v->run, &count);
-	json_key(&j, "tables");
-	json_object(&j);
+	json_kobject(&j, "tables");
 	for (size_t i = 0; i < count; i++)
 		if (tables[i].table)
 			json_kuint(&j, tables[i].name, store_table_rows(tables[i].table));
 	json_end(&j);
 	json_key(&j, "run");
 	json_raw(&j, said ? said : "{}", said ? strlen(said) : 2);
-	json_key(&j, "loss");
-	json_array(&j);
+	json_karray(&j, "loss");
 	rc = model_losses(v->run, say_loss, &j, err);
 	json_end(&j);
 	json_end(&j);
@@ -154,8 +152,7 @@ static void write_thread(struct json *j, const struct run_api *v, const struct o
 	if (tid >= 0)
 		json_kint(j, "tid", tid);
 	run_api_json_text(j, "name", t ? model_name(v->run, t->name) : NULL);
-	json_key(j, "lanes");
-	json_array(j);
+	json_karray(j, "lanes");
 	for (; *at < count && lanes[*at].lane->key.process == process && lanes[*at].lane->key.tid == tid; ++*at)
 		if (lanes[*at].lane->root.count)
 			write_lane(j, v, &lanes[*at]);
@@ -170,8 +167,7 @@ static void write_process_facts(struct json *j, const struct run_api *v, const s
 		json_kint(j, "parent", p->parent);
 	run_api_json_text(j, "exe", model_name(v->run, p->exe));
 	run_api_json_text(j, "state", model_name(v->run, p->state));
-	json_key(j, "argv");
-	json_array(j);
+	json_karray(j, "argv");
 	for (size_t at = 0; p->argv && at < p->argv->bytes;) {
 		size_t n = strnlen(p->argv->data + at, p->argv->bytes - at);
 
@@ -197,8 +193,7 @@ static void write_process(struct json *j, const struct run_api *v, int64_t numbe
 		json_kint(j, "process", number);
 	if (p)
 		write_process_facts(j, v, p);
-	json_key(j, "threads");
-	json_array(j);
+	json_karray(j, "threads");
 	while (*at < count && lanes[*at].lane->key.process == number)
 		write_thread(j, v, lanes, count, at);
 	json_end(j);
@@ -237,8 +232,7 @@ int run_api_answer_tracks(struct run_api *v, const struct run_api_query *q, stru
 	json_object(&j);
 	json_kint(&j, "duration_ns", v->duration_ns);
 	json_kuint(&j, "generation", v->generation);
-	json_key(&j, "processes");
-	json_array(&j);
+	json_karray(&j, "processes");
 	write_processes(&j, v, order, count);
 	json_end(&j);
 	json_end(&j);
@@ -425,8 +419,7 @@ int run_api_answer_counters(struct run_api *v, const struct run_api_query *q, st
 
 		json_object(&j);
 		json_kuint(&j, "lane", lanes.numbers[i]);
-		json_key(&j, "points");
-		json_array(&j);
+		json_karray(&j, "points");
 		rc = add_lane(&p, lanes.numbers[i], &w);
 		json_end(&j);
 		json_end(&j);

@@ -292,8 +292,7 @@ int jobs_plan(struct jobs_plan *plan, const struct jobs_config *c, const char *a
 
 static void write_words(struct json *j, const char *key, const char *const *words)
 {
-	json_key(j, key);
-	json_array(j);
+	json_karray(j, key);
 	for (; words && *words; words++)
 		json_str(j, *words);
 	json_end(j);
@@ -301,8 +300,7 @@ static void write_words(struct json *j, const char *key, const char *const *word
 
 static void write_mounts(struct json *j, const struct jobs_plan *plan)
 {
-	json_key(j, "mounts");
-	json_array(j);
+	json_karray(j, "mounts");
 	for (size_t i = 0; i < plan->mount_count; i++) {
 		const struct job_mount *m = &plan->mounts[i];
 
@@ -332,8 +330,7 @@ void jobs_plan_write(struct json *j, const struct jobs_config *c, const struct j
 	if (plan->mount_count)
 		write_mounts(j, plan);
 	if (plan->env_count) {
-		json_key(j, "env");
-		json_object(j);
+		json_kobject(j, "env");
 		for (size_t i = 0; i < plan->env_count; i++)
 			json_kstr(j, plan->env[i][0], plan->env[i][1]);
 		json_end(j);

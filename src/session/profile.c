@@ -134,8 +134,7 @@ static void json_value(struct json *j, const struct session_profile *p, const st
 	json_kreal(j, "median", session_value_median(p, v));
 	json_kreal(j, "mean", m.mean);
 	json_kreal(j, "max", m.max);
-	json_key(j, "each");
-	json_array(j);
+	json_karray(j, "each");
 	for (size_t i = 0; i < p->repeat_count; i++)
 		json_real(j, v->each[i]);
 	json_end(j);
@@ -153,8 +152,7 @@ static void json_breaches(struct json *j, const struct session_profile *p)
 	struct session_breach breaches[SESSION_THRESHOLDS_MAX];
 	size_t n = session_breaches(p, breaches);
 
-	json_key(j, "breaches");
-	json_array(j);
+	json_karray(j, "breaches");
 	for (size_t i = 0; i < n; i++) {
 		json_object(j);
 		json_kstr(j, "metric", breaches[i].threshold->metric);
@@ -170,8 +168,7 @@ static void json_recommended(struct json *j, const struct session_profile *p)
 {
 	double memory_bytes = session_recommended_memory_bytes(p);
 
-	json_key(j, "recommended");
-	json_object(j);
+	json_kobject(j, "recommended");
 	json_kreal(j, "cpus", session_recommended_cpus(p));
 	json_key(j, "memory_bytes");
 	if (isnan(memory_bytes))
@@ -189,12 +186,10 @@ static void json_sweep(struct json *j, const struct session_profile *p)
 {
 	const struct session_point *best = session_recommended_point(p);
 
-	json_key(j, "sweep");
-	json_object(j);
+	json_kobject(j, "sweep");
 	json_kstr(j, "over", p->spec->sweep.over);
 	json_kstr(j, "metric", p->spec->sweep.metric);
-	json_key(j, "points");
-	json_array(j);
+	json_karray(j, "points");
 	for (size_t i = 0; i < p->point_count; i++) {
 		json_object(j);
 		json_kstr(j, "value", p->points[i].text);
@@ -212,8 +207,7 @@ static void json_sweep(struct json *j, const struct session_profile *p)
 
 static void json_dumps(struct json *j, const struct session_profile *p)
 {
-	json_key(j, "dumps");
-	json_array(j);
+	json_karray(j, "dumps");
 	for (const struct session_dump *d = p->dumps; d < p->dumps + p->dump_count; d++) {
 		json_object(j);
 		json_kuint(j, "repeat", d->repeat);
@@ -237,8 +231,7 @@ void session_write_json(struct buf *out, const struct session_profile *p)
 	json_kstr(&j, "name", p->spec->name);
 	json_kbool(&j, "has_failed", session_failed(p));
 	if (p->dataset.path) {
-		json_key(&j, "dataset");
-		json_object(&j);
+		json_kobject(&j, "dataset");
 		json_kstr(&j, "source", p->spec->dataset.source);
 		json_kstr(&j, "path", p->dataset.path);
 		json_kstr(&j, "sha256", p->dataset.sha256);
@@ -246,8 +239,7 @@ void session_write_json(struct buf *out, const struct session_profile *p)
 		json_kint(&j, "resumed_bytes", p->dataset.resumed_bytes);
 		json_end(&j);
 	}
-	json_key(&j, "repeats");
-	json_array(&j);
+	json_karray(&j, "repeats");
 	for (size_t i = 0; i < p->repeat_count; i++) {
 		json_object(&j);
 		json_kstr(&j, "run", p->repeats[i].run);
@@ -261,8 +253,7 @@ void session_write_json(struct buf *out, const struct session_profile *p)
 		json_end(&j);
 	}
 	json_end(&j);
-	json_key(&j, "values");
-	json_array(&j);
+	json_karray(&j, "values");
 	for (size_t i = 0; i < p->value_count; i++)
 		json_value(&j, p, &p->values[i]);
 	json_end(&j);

@@ -446,8 +446,7 @@ static int add_result(struct buf *out, const struct train_record *r, struct onli
 	json_kuint(&j, "looks", c->looks);
 	json_kreal(&j, "exploring_s", c->explored_s);
 	json_kreal(&j, "reconfiguration_s", moves_s(c, &moves));
-	json_key(&j, "best");
-	json_object(&j);
+	json_kobject(&j, "best");
 	json_key(&j, "params");
 	json_raw(&j, params.data, params.len);
 	json_kreal(&j, "iteration_s", cost.mean);

@@ -243,8 +243,7 @@ int tune_journal_ask(struct tune_journal *j, const struct tune_optimizer *o, con
 
 static void write_reals(struct json *out, const char *key, const double *values, size_t count)
 {
-	json_key(out, key);
-	json_array(out);
+	json_karray(out, key);
 	for (size_t k = 0; k < count; k++)
 		json_real(out, values[k]);
 	json_end(out);

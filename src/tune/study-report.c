@@ -146,8 +146,7 @@ static void write_trial(struct json *j, const struct tune_report *r, const struc
 	json_key(j, "params");
 	tune_write_params(j, r->o->space, t->point);
 	if (t->result.state == TUNE_DONE || t->result.state == TUNE_CUT) {
-		json_key(j, "values");
-		json_object(j);
+		json_kobject(j, "values");
 		for (size_t k = 0; k < r->study->objective_count; k++)
 			json_kreal(j, r->study->objectives[k].metric.name, t->result.values[k]);
 		for (size_t k = 0; k < r->study->limit_count; k++)
@@ -156,8 +155,7 @@ static void write_trial(struct json *j, const struct tune_report *r, const struc
 	}
 	json_kuint(j, "repeats", t->result.repeats ? t->result.repeats : 1);
 	if (t->result.rung_count) {
-		json_key(j, "rungs");
-		json_array(j);
+		json_karray(j, "rungs");
 		for (size_t k = 0; k < t->result.rung_count; k++)
 			json_real(j, t->result.rungs[k]);
 		json_end(j);
@@ -257,8 +255,7 @@ static void write_dependence(struct json *j, const struct tune_report *r)
 	for (size_t k = 0; k < r->o->space->count; k++) {
 		const struct tune_curve *c = &r->insight->curves[k];
 
-		json_key(j, r->o->space->params[k].name);
-		json_array(j);
+		json_karray(j, r->o->space->params[k].name);
 		for (size_t i = 0; i < c->count; i++) {
 			json_array(j);
 			tune_write_value(j, &r->o->space->params[k], c->at[i]);
@@ -297,8 +294,7 @@ void tune_report_json(struct buf *out, const struct tune_report *r)
 	else
 		json_null(&j);
 	write_gain(&j, r);
-	json_key(&j, "objectives");
-	json_array(&j);
+	json_karray(&j, "objectives");
 	for (size_t k = 0; k < r->study->objective_count; k++) {
 		json_object(&j);
 		json_kstr(&j, "name", r->study->objectives[k].metric.name);
@@ -309,15 +305,13 @@ void tune_report_json(struct buf *out, const struct tune_report *r)
 	write_importance(&j, r);
 	write_dependence(&j, r);
 	if (r->study->objective_count > 1) {
-		json_key(&j, "front");
-		json_array(&j);
+		json_karray(&j, "front");
 		for (size_t i = 0; i < r->o->count; i++)
 			if (report_is_on_front(r, &r->o->trials[i]))
 				json_uint(&j, r->o->trials[i].id);
 		json_end(&j);
 	}
-	json_key(&j, "trials");
-	json_array(&j);
+	json_karray(&j, "trials");
 	for (size_t i = 0; i < r->o->count; i++)
 		write_trial(&j, r, &r->o->trials[i]);
 	json_end(&j);

@@ -95,8 +95,7 @@ static void add_time(struct json *j, const char *key, int64_t real_ns)
 
 static void add_labels(struct json *j, const char *key, const struct rules_request *r)
 {
-	json_key(j, key);
-	json_object(j);
+	json_kobject(j, key);
 	json_kstr(j, "alertname", r->who);
 	json_kstr(j, "job", "sonde");
 	json_end(j);
@@ -104,8 +103,7 @@ static void add_labels(struct json *j, const char *key, const struct rules_reque
 
 static void add_annotations(struct json *j, const char *key, const struct rules_request *r)
 {
-	json_key(j, key);
-	json_object(j);
+	json_kobject(j, key);
 	json_kstr(j, "description", r->why);
 	json_end(j);
 }
@@ -127,8 +125,7 @@ static void put_alert(struct buf *out, const struct rules_request *r)
 	add_labels(&j, "commonLabels", r);
 	add_annotations(&j, "commonAnnotations", r);
 	json_kstr(&j, "externalURL", "");
-	json_key(&j, "alerts");
-	json_array(&j);
+	json_karray(&j, "alerts");
 	json_object(&j);
 	json_kstr(&j, "status", status);
 	add_labels(&j, "labels", r);

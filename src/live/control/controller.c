@@ -269,8 +269,7 @@ static void show_regulator(struct json *out, const struct rules_regulator *g, co
 	show_value(out, "value", s->measure, false);
 	json_kreal(out, "target", g->settings.target);
 	json_kbool(out, "is_saturated", s->regulator.is_saturated);
-	json_key(out, "rungs");
-	json_array(out);
+	json_karray(out, "rungs");
 	for (size_t k = 0; k < g->settings.rung_count; k++) {
 		json_object(out);
 		json_kstr(out, "act", g->rungs[k].text);
@@ -288,8 +287,7 @@ void controller_show_rules(struct controller *c, struct json *out)
 	json_object(out);
 	json_kbool(out, "is_off", c->was_off);
 	json_kbool(out, "is_dry_run", c->file->is_dry_run);
-	json_key(out, "rules");
-	json_array(out);
+	json_karray(out, "rules");
 	for (size_t i = 0; i < c->file->rule_count; i++) {
 		json_object(out);
 		json_kstr(out, "name", c->file->rules[i].name);
@@ -301,8 +299,7 @@ void controller_show_rules(struct controller *c, struct json *out)
 		json_end(out);
 	}
 	json_end(out);
-	json_key(out, "regulators");
-	json_array(out);
+	json_karray(out, "regulators");
 	for (size_t i = 0; i < c->file->regulator_count; i++)
 		show_regulator(out, &c->file->regulators[i], &c->engine.regulators[i]);
 	json_end(out);
