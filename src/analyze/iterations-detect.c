@@ -241,11 +241,16 @@ static const char *name_of(struct analyze *a, const struct sequence *s, size_t a
 	return arena_copy(&a->arena, text.data ? text.data : "", text.bytes);
 }
 
-/* An iteration lasts until the next; one without a successor as long as its tokens, but no longer than the others. */
-static void measure(const struct sequence *s, const struct stats_repeats *r, struct detected *d)
+static int keep(struct analyze *a, const struct sequence *s, const struct loop *l, struct detected *d)
 {
+	const struct stats_repeats *r = &l->r;
 	int64_t longest_ns = 0, ns;
 
+	d->from_ns = arena_alloc(&a->arena, (r->count + 1) * sizeof(*d->from_ns));
+	d->dur_ns = arena_alloc(&a->arena, (r->count + 1) * sizeof(*d->dur_ns));
+	if (!d->from_ns || !d->dur_ns)
+		return -ENOMEM;
+	/* An iteration lasts until the next; one without a successor as its tokens, no longer than the others. */
 	for (size_t i = 0; i < r->count; i++) {
 		d->from_ns[i] = s->ts_ns[r->starts[i]];
 		if (is_followed(s, r, i))
@@ -257,17 +262,6 @@ static void measure(const struct sequence *s, const struct stats_repeats *r, str
 		if (!is_followed(s, r, i))
 			d->dur_ns[i] = ns < longest_ns ? ns : longest_ns;
 	}
-}
-
-static int keep(struct analyze *a, const struct sequence *s, const struct loop *l, struct detected *d)
-{
-	const struct stats_repeats *r = &l->r;
-
-	d->from_ns = arena_alloc(&a->arena, (r->count + 1) * sizeof(*d->from_ns));
-	d->dur_ns = arena_alloc(&a->arena, (r->count + 1) * sizeof(*d->dur_ns));
-	if (!d->from_ns || !d->dur_ns)
-		return -ENOMEM;
-	measure(s, r, d);
 	d->where = s->of->stream->name;
 	d->weight = l->weight;
 	d->tid = s->of->tid;

@@ -41,8 +41,13 @@ static const char *unpack_string(struct unpack *u)
 	return text;
 }
 
-static void pack_head(const struct analyze *a, const char *run, struct buf *out)
+int analyze_save(struct analyze *a, struct buf *out, struct sonde_err *err)
 {
+	CLEANUP(cleanup_free) char *run = realpath(model_run_path(a->run), NULL);
+	int rc = 0;
+
+	if (!run)
+		return err_sys(err, errno, "cannot resolve '%s'", model_run_path(a->run));
 	pack_text(out, MAGIC);
 	pack_string(out, run);
 	pack_string(out, model_run_path(a->run));
@@ -56,16 +61,6 @@ static void pack_head(const struct analyze *a, const char *run, struct buf *out)
 	pack_string(out, a->opts.gpu_filters ? a->opts.gpu_filters : "");
 	pack_uint(out, a->opts.part.number);
 	pack_uint(out, a->opts.part.count);
-}
-
-int analyze_save(struct analyze *a, struct buf *out, struct sonde_err *err)
-{
-	CLEANUP(cleanup_free) char *run = realpath(model_run_path(a->run), NULL);
-	int rc = 0;
-
-	if (!run)
-		return err_sys(err, errno, "cannot resolve '%s'", model_run_path(a->run));
-	pack_head(a, run, out);
 	for (unsigned i = 0; i < a->fed_count && rc == 0; i++)
 		rc = engine_plan_save(a->fed[i], out);
 	for (int t = 0; t < STORE_TABLE_COUNT && rc == 0; t++)

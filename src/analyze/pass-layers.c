@@ -462,24 +462,6 @@ static int64_t count_hosts(const struct found *f)
 	return count;
 }
 
-static void add_allocation(const struct found *f, struct analyze_section *s)
-{
-	int64_t distinct, as_counted;
-	size_t processes;
-
-	count_events(f, &distinct, &as_counted);
-	model_processes(f->a->run, &processes);
-	analyze_text(s, "rules", "rules", f->a->rules.name);
-	analyze_int(s, "hosts", "hosts", ANALYZE_COUNT, count_hosts(f));
-	analyze_int(s, "processes", NULL, ANALYZE_COUNT, (int64_t)processes);
-	analyze_int(s, "compute_threads", f->has[RULES_COMPUTE] ? "compute threads" : NULL, ANALYZE_COUNT,
-			threads_of(f, RULES_COMPUTE));
-	analyze_int(s, "io_threads", "I/O threads", ANALYZE_COUNT, threads_of(f, RULES_IO));
-	analyze_int(s, "events", "events in layers", ANALYZE_COUNT, distinct);
-	analyze_int(s, "events_as_dfanalyzer", distinct == as_counted ? NULL : "as DFAnalyzer counts", ANALYZE_COUNT,
-			as_counted);
-}
-
 static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
 {
 	struct found f = find(a, state);
@@ -489,6 +471,8 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	struct engine_sweep_set *sets = sets_of(&f, false, 0, &count);
 	int rc = sets && buckets ? 0 : -ENOMEM;
 	struct analyze_table *t;
+	int64_t distinct, as_counted;
+	size_t processes;
 
 	if (!f.by_set[0]->count && !f.by_set[1]->count) {
 		analyze_absent(s, "neither calls nor spans were recorded");
@@ -499,7 +483,17 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 		rc = layers_sweep_run(&sweep, sets, count);
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot sum the time of layers");
-	add_allocation(&f, s);
+	count_events(&f, &distinct, &as_counted);
+	model_processes(f.a->run, &processes);
+	analyze_text(s, "rules", "rules", f.a->rules.name);
+	analyze_int(s, "hosts", "hosts", ANALYZE_COUNT, count_hosts(&f));
+	analyze_int(s, "processes", NULL, ANALYZE_COUNT, (int64_t)processes);
+	analyze_int(s, "compute_threads", f.has[RULES_COMPUTE] ? "compute threads" : NULL, ANALYZE_COUNT,
+			threads_of(&f, RULES_COMPUTE));
+	analyze_int(s, "io_threads", "I/O threads", ANALYZE_COUNT, threads_of(&f, RULES_IO));
+	analyze_int(s, "events", "events in layers", ANALYZE_COUNT, distinct);
+	analyze_int(s, "events_as_dfanalyzer", distinct == as_counted ? NULL : "as DFAnalyzer counts", ANALYZE_COUNT,
+			as_counted);
 	add_times(&f, s, &sweep.times);
 	add_layers(&f, s, &sweep.times);
 	t = analyze_table(s, "by_time", "Layers by time", time_columns, 4, ANALYZE_DETAIL);

@@ -332,23 +332,6 @@ static void cell_quantile(struct analyze_table *t, const struct engine_groups *g
 	analyze_cell_int(t, v != v ? STORE_NULL : (int64_t)(v + 0.5));
 }
 
-static void add_span(struct analyze *a, struct analyze_table *t, const struct engine_groups *g, size_t i,
-		const struct engine_groups *inner)
-{
-	int64_t name = engine_key(g, i, 0), category = engine_key(g, i, 1), total_ns = engine_sum(g, Q_DUR, i);
-
-	analyze_cell_bytes(t, model_name(a->run, name));
-	analyze_cell_bytes(t, model_name(a->run, category));
-	analyze_cell_int(t, (int64_t)engine_count(g, Q_COUNT, i));
-	analyze_cell_int(t, total_ns);
-	analyze_cell_int(t, total_ns - inner_ns(inner, name, category));
-	cell_quantile(t, g, i, 0);
-	cell_quantile(t, g, i, 0.5);
-	analyze_cell_real(t, engine_mean(g, Q_DUR, i));
-	cell_quantile(t, g, i, 0.99);
-	cell_quantile(t, g, i, 1);
-}
-
 static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
 {
 	const struct spans *spans = state;
@@ -369,8 +352,22 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 					inner_ns(inner, engine_key(g, i, 0), engine_key(g, i, 1)),
 			.index = i };
 	analyze_rank(ranks, ranks ? g->count : 0);
-	for (size_t i = 0; ranks && i < analyze_top(a, g->count); i++)
-		add_span(a, t, g, ranks[i].index, inner);
+	for (size_t i = 0; ranks && i < analyze_top(a, g->count); i++) {
+		size_t row = ranks[i].index;
+		int64_t name = engine_key(g, row, 0), category = engine_key(g, row, 1);
+		int64_t total_ns = engine_sum(g, Q_DUR, row);
+
+		analyze_cell_bytes(t, model_name(a->run, name));
+		analyze_cell_bytes(t, model_name(a->run, category));
+		analyze_cell_int(t, (int64_t)engine_count(g, Q_COUNT, row));
+		analyze_cell_int(t, total_ns);
+		analyze_cell_int(t, total_ns - inner_ns(inner, name, category));
+		cell_quantile(t, g, row, 0);
+		cell_quantile(t, g, row, 0.5);
+		analyze_cell_real(t, engine_mean(g, Q_DUR, row));
+		cell_quantile(t, g, row, 0.99);
+		cell_quantile(t, g, row, 1);
+	}
 	if (t)
 		t->all_rows = g->count;
 	return 0;

@@ -101,22 +101,6 @@ static enum verdict look_for_news(struct running *r)
 	return verdict;
 }
 
-/* Sends knob changes and other lines to the command. Does not block on a command that does not read. */
-static void speak(struct running *r)
-{
-	ssize_t n;
-
-	if (!r->knobs)
-		fleet_knobs_watch(&r->knobs, r->agent->client, r->id, NULL);
-	if (r->knobs && r->words.len < WORDS_HELD_MAX)
-		fleet_knobs_take(r->knobs, &r->words);
-	n = r->words.len ? send(r->report_fd, r->words.data, r->words.len, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
-	if (n > 0) {
-		r->words.len -= (size_t)n;
-		memmove(r->words.data, r->words.data + n, r->words.len + 1);
-	}
-}
-
 static enum verdict tick(struct running *r)
 {
 	int64_t now_ns = clock_mono_ns(), lease_ns = fleet_queue_lease_ns(r->agent->queue);
@@ -131,8 +115,19 @@ static enum verdict tick(struct running *r)
 	if (r->stop_ns && now_ns - r->stop_ns > 10 * SECOND_NS)
 		return ENDED;
 	if (!r->is_cut && now_ns - r->send_ns >= SECOND_NS / 5) {
+		ssize_t n;
+
 		verdict = look_for_news(r);
-		speak(r);
+		/* Knob changes and other lines for the command; a command that does not read blocks nothing. */
+		if (!r->knobs)
+			fleet_knobs_watch(&r->knobs, r->agent->client, r->id, NULL);
+		if (r->knobs && r->words.len < WORDS_HELD_MAX)
+			fleet_knobs_take(r->knobs, &r->words);
+		n = r->words.len ? send(r->report_fd, r->words.data, r->words.len, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
+		if (n > 0) {
+			r->words.len -= (size_t)n;
+			memmove(r->words.data, r->words.data + n, r->words.len + 1);
+		}
 		send_batches(r);
 		agent_beat(r->agent, r->id, "busy");
 	}

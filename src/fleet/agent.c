@@ -163,16 +163,6 @@ int fleet_lease_ack(struct fleet_lease *lease, struct sonde_err *err)
 	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "acknowledge the job");
 }
 
-/* Returns the job to the queue, delayed by about a second: this agent cannot run it. */
-static void pass_on(struct fleet_lease *lease)
-{
-	/* Jittered: agents that poll in step would get the same jobs again and again. */
-	int64_t delay_ms = PASS_ON_MS / 2 + clock_mono_ns() / 1000 % PASS_ON_MS;
-
-	natsMsg_NakWithDelay(lease->msg, delay_ms, NULL);
-	natsConnection_FlushTimeout(lease->queue->client->connection, FLEET_WAIT_MS);
-}
-
 void fleet_lease_return(struct fleet_lease *lease)
 {
 	natsMsg_Nak(lease->msg, NULL);
@@ -243,7 +233,14 @@ static int consider(struct agent *a, struct fleet_lease *lease, const struct fle
 	if (!job || fleet_job_has_ended(job) || (job->state == FLEET_RUNNING && job->message != message_of(lease)))
 		return fleet_lease_ack(lease, NULL);
 	if (!fleet_requirements_are_met(&job->needs, &a->o->offer)) {
-		pass_on(lease);
+		/*
+		 * This agent cannot run it: back to the queue, after about a second. Jittered: agents that poll in step
+		 * would get the same jobs again and again.
+		 */
+		int64_t delay_ms = PASS_ON_MS / 2 + clock_mono_ns() / 1000 % PASS_ON_MS;
+
+		natsMsg_NakWithDelay(lease->msg, delay_ms, NULL);
+		natsConnection_FlushTimeout(lease->queue->client->connection, FLEET_WAIT_MS);
 		return 0;
 	}
 	rc = claim(a, lease, job, &epoch);

@@ -135,24 +135,6 @@ int fleet_dir_load(struct fleet_dir *home, const char *dir, struct arena *arena,
 	return rc < 0 ? rc : parse(home, &text, arena, err);
 }
 
-static void add_members(struct json *j, const struct fleet_dir *home)
-{
-	json_karray(j, "members");
-	for (size_t i = 0; i < home->member_count; i++) {
-		const struct fleet_host *m = &home->members[i];
-
-		json_object(j);
-		json_kstr(j, "host", m->host);
-		json_kstr(j, "shell", m->shell);
-		json_kstr(j, "sonde", m->sonde);
-		if (m->label)
-			json_kstr(j, "label", m->label);
-		json_kint(j, "agents", m->agents);
-		json_end(j);
-	}
-	json_end(j);
-}
-
 int fleet_dir_save(const struct fleet_dir *home, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
@@ -173,7 +155,20 @@ int fleet_dir_save(const struct fleet_dir *home, struct sonde_err *err)
 		json_end(&j);
 	}
 	json_end(&j);
-	add_members(&j, home);
+	json_karray(&j, "members");
+	for (size_t i = 0; i < home->member_count; i++) {
+		const struct fleet_host *m = &home->members[i];
+
+		json_object(&j);
+		json_kstr(&j, "host", m->host);
+		json_kstr(&j, "shell", m->shell);
+		json_kstr(&j, "sonde", m->sonde);
+		if (m->label)
+			json_kstr(&j, "label", m->label);
+		json_kint(&j, "agents", m->agents);
+		json_end(&j);
+	}
+	json_end(&j);
 	json_end(&j);
 	buf_addf(&path, "%s/fleet.json", home->dir);
 	if (buf_error(&text) < 0 || buf_error(&path) < 0)

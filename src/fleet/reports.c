@@ -89,28 +89,23 @@ static bool take_note(struct fleet_reports *r, const char *line)
 	return true;
 }
 
-static void end_line(struct fleet_reports *r, int64_t since_start_ns)
-{
-	struct fleet_report row = { .time_s = (double)since_start_ns / 1e9 };
-
-	if (r->line_len < sizeof(r->line)) {
-		r->line[r->line_len] = '\0';
-		if (parse(r->line, &row))
-			add_row(r, &row);
-		else if (!take_note(r, r->line))
-			r->bad_lines++;
-	} else {
-		r->bad_lines++;
-	}
-	r->line_len = 0;
-}
-
 void fleet_reports_take(struct fleet_reports *r, const char *bytes, size_t n, int64_t since_start_ns)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (bytes[i] == '\n')
-			end_line(r, since_start_ns);
-		else if (r->line_len < sizeof(r->line) - 1)
+		if (bytes[i] == '\n') {
+			struct fleet_report row = { .time_s = (double)since_start_ns / 1e9 };
+
+			if (r->line_len < sizeof(r->line)) {
+				r->line[r->line_len] = '\0';
+				if (parse(r->line, &row))
+					add_row(r, &row);
+				else if (!take_note(r, r->line))
+					r->bad_lines++;
+			} else {
+				r->bad_lines++;
+			}
+			r->line_len = 0;
+		} else if (r->line_len < sizeof(r->line) - 1)
 			r->line[r->line_len++] = bytes[i];
 		else
 			r->line_len = sizeof(r->line); /* too long: skip to the end of the line */

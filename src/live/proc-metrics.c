@@ -177,24 +177,6 @@ void live_group_close(struct live_group_files *f)
 	*f = (struct live_group_files){ 0 };
 }
 
-/* Stall times of the machine; NaN if unavailable. */
-static void read_node(struct live_named_groups *n, double node[LIVE_PRESSURES])
-{
-	char text[TEXT_BYTES];
-	size_t count;
-
-	for (size_t i = 0; i < LIVE_PRESSURES; i++) {
-		enum series_file_id file = SERIES_FILE_PRESSURE_CPU + i;
-		ssize_t bytes;
-
-		if (!n->node_fds[i])
-			n->node_fds[i] = open(series_files[file].path, O_RDONLY | O_CLOEXEC);
-		bytes = n->node_fds[i] < 0 ? -1 : pread(n->node_fds[i], text, sizeof(text) - 1, 0);
-		text[bytes > 0 ? bytes : 0] = '\0';
-		node[i] = series_value(series_of_file(file, &count), text);
-	}
-}
-
 #define ROWS_MAX 16
 
 /* The rows of cgroups that are exported. Where that of v2 has no value, the same series of v1 is used. */
@@ -204,21 +186,6 @@ struct rows {
 		const struct series_row *v2, *v1;
 	} all[ROWS_MAX];
 };
-
-static void find_rows(struct rows *rows)
-{
-	rows->count = 0;
-	for (size_t i = 0; i < series_count && rows->count < ROWS_MAX; i++)
-		if (series_rows[i].metric && series_files[series_rows[i].file].scope == SERIES_CGROUP2) {
-			rows->all[rows->count].v1 = NULL;
-			rows->all[rows->count++].v2 = &series_rows[i];
-		}
-	for (size_t i = 0; i < series_count; i++)
-		for (size_t k = 0; series_files[series_rows[i].file].scope == SERIES_CGROUP1 && k < rows->count; k++)
-			if (series_rows[i].metric == rows->all[k].v2->metric &&
-					strcmp(series_rows[i].name, rows->all[k].v2->name) == 0)
-				rows->all[k].v1 = &series_rows[i];
-}
 
 /* A cgroup to export and the values of its rows; NaN if unavailable. */
 struct group {
@@ -293,8 +260,20 @@ static size_t read_groups(const struct live_scan *s, struct live_named_groups *n
 {
 	double node[LIVE_PRESSURES];
 	size_t n = 0, own;
+	char text[TEXT_BYTES];
+	size_t count;
 
-	read_node(named, node);
+	/* Stall times of the machine; NaN if unavailable. */
+	for (size_t i = 0; i < LIVE_PRESSURES; i++) {
+		enum series_file_id file = SERIES_FILE_PRESSURE_CPU + i;
+		ssize_t bytes;
+
+		if (!named->node_fds[i])
+			named->node_fds[i] = open(series_files[file].path, O_RDONLY | O_CLOEXEC);
+		bytes = named->node_fds[i] < 0 ? -1 : pread(named->node_fds[i], text, sizeof(text) - 1, 0);
+		text[bytes > 0 ? bytes : 0] = '\0';
+		node[i] = series_value(series_of_file(file, &count), text);
+	}
 	for (size_t i = 0; i < s->app_count; i++) {
 		struct live_entry *e = s->apps[i].first;
 
@@ -319,7 +298,17 @@ void live_groups(struct exposition *x, const struct live_scan *s, struct live_na
 	enum series_metric_id family = SERIES_NONE;
 	struct rows rows;
 
-	find_rows(&rows);
+	rows.count = 0;
+	for (size_t i = 0; i < series_count && rows.count < ROWS_MAX; i++)
+		if (series_rows[i].metric && series_files[series_rows[i].file].scope == SERIES_CGROUP2) {
+			rows.all[rows.count].v1 = NULL;
+			rows.all[rows.count++].v2 = &series_rows[i];
+		}
+	for (size_t i = 0; i < series_count; i++)
+		for (size_t k = 0; series_files[series_rows[i].file].scope == SERIES_CGROUP1 && k < rows.count; k++)
+			if (series_rows[i].metric == rows.all[k].v2->metric &&
+					strcmp(series_rows[i].name, rows.all[k].v2->name) == 0)
+				rows.all[k].v1 = &series_rows[i];
 	size_t count = groups ? read_groups(s, named, &rows, groups) : 0;
 	for (size_t r = 0; r < rows.count; r++)
 		for (size_t i = 0; i < count; i++)

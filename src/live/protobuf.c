@@ -190,30 +190,24 @@ static void add_bucket(struct buf *out, const struct exposition_histogram *h, ui
 	add_bytes(out, HISTOGRAM_BUCKET, one.data, one.len);
 }
 
-static void add_classic(struct buf *out, const struct exposition_histogram *h)
-{
-	uint64_t below = 0;
-	size_t bucket = 0;
-	double from = -INFINITY;
-
-	for (int octave = -14; octave <= 14; octave++) {
-		for (; bucket < 1 + BUCKETS_AN_OCTAVE * (size_t)(octave + 30); bucket++)
-			below += h->buckets[bucket];
-		add_bucket(out, h, below, from, exp2(octave));
-		from = exp2(octave);
-	}
-	if (h->greatest > from)
-		add_bucket(out, h, h->count, from, INFINITY);
-}
-
 void protobuf_histogram(struct exposition *x, const struct exposition_histogram *h,
 		const struct exposition_label *labels, size_t label_count)
 {
 	CLEANUP(buf_release) struct buf v = BUF_INIT;
+	uint64_t below = 0;
+	size_t bucket = 0;
+	double from = -INFINITY;
 
 	add_uint(&v, HISTOGRAM_COUNT, h->count);
 	add_double(&v, HISTOGRAM_SUM, h->sum);
-	add_classic(&v, h);
+	for (int octave = -14; octave <= 14; octave++) {
+		for (; bucket < 1 + BUCKETS_AN_OCTAVE * (size_t)(octave + 30); bucket++)
+			below += h->buckets[bucket];
+		add_bucket(&v, h, below, from, exp2(octave));
+		from = exp2(octave);
+	}
+	if (h->greatest > from)
+		add_bucket(&v, h, h->count, from, INFINITY);
 	add_uint(&v, HISTOGRAM_SCHEMA, zigzag(SCHEMA));
 	add_double(&v, HISTOGRAM_ZERO_THRESHOLD, exp2(-30));
 	add_uint(&v, HISTOGRAM_ZERO_COUNT, h->buckets[0]);

@@ -287,26 +287,12 @@ static bool has_board(const struct live_ring *r, pid_t pid)
 	return false;
 }
 
-static void drop_entries(struct live_ring *r)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < r->entry_count; i++)
-		if (r->entries[i].board_fd < 0 && has_board(r, r->entries[i].pid))
-			r->entries[i].is_seen = false;
-	for (size_t i = 0; i < r->entry_count; i++)
-		if (r->entries[i].is_seen)
-			r->entries[kept++] = r->entries[i];
-		else
-			close_entry(&r->entries[i]);
-	r->entry_count = kept;
-}
-
 /* Scans a directory that has changed. */
 static int look_into(struct live_ring *r)
 {
 	int copy = openat(r->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
 	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	size_t kept = 0;
 
 	if (!dir && copy >= 0)
 		close(copy);
@@ -318,7 +304,15 @@ static int look_into(struct live_ring *r)
 			rc = add_entry(r, r->fd, d->d_name);
 	if (dir)
 		closedir(dir);
-	drop_entries(r);
+	for (size_t i = 0; i < r->entry_count; i++)
+		if (r->entries[i].board_fd < 0 && has_board(r, r->entries[i].pid))
+			r->entries[i].is_seen = false;
+	for (size_t i = 0; i < r->entry_count; i++)
+		if (r->entries[i].is_seen)
+			r->entries[kept++] = r->entries[i];
+		else
+			close_entry(&r->entries[i]);
+	r->entry_count = kept;
 	return rc;
 }
 

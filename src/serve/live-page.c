@@ -47,22 +47,6 @@ static int add_samples(struct json *j, const struct exporter_arg *a, struct sond
 	return rc;
 }
 
-static void add_controller(struct json *j, struct controller *c)
-{
-	json_key(j, "controller");
-	if (c)
-		controller_show_rules(c, j);
-	else
-		json_null(j);
-	json_key(j, "journal");
-	if (c) {
-		controller_show_journal(c, j);
-	} else {
-		json_array(j);
-		json_end(j);
-	}
-}
-
 static int get_live(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	const struct exporter_arg *a = arg;
@@ -77,7 +61,18 @@ static int get_live(void *arg, const struct http_request *r, struct http_reply *
 	json_kstr(&j, "version", a->exporter->version);
 	json_kstr(&j, "host", host);
 	rc = add_samples(&j, a, err);
-	add_controller(&j, a->controller);
+	json_key(&j, "controller");
+	if (a->controller)
+		controller_show_rules(a->controller, &j);
+	else
+		json_null(&j);
+	json_key(&j, "journal");
+	if (a->controller) {
+		controller_show_journal(a->controller, &j);
+	} else {
+		json_array(&j);
+		json_end(&j);
+	}
 	if (a->history && http_request_arg(r, "history")) {
 		json_key(&j, "history");
 		live_history_show(a->history, &j);

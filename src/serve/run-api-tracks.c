@@ -141,25 +141,6 @@ static const struct store_thread *find_thread(const struct run_api *v, int64_t p
 	return NULL;
 }
 
-/* Writes the lanes of one thread, from *at on; process-wide lanes (tid -1) are written the same way. */
-static void write_thread(struct json *j, const struct run_api *v, const struct order *lanes, size_t count, size_t *at)
-{
-	const struct pyramid_key *key = &lanes[*at].lane->key;
-	int64_t process = key->process, tid = key->tid;
-	const struct store_thread *t = find_thread(v, process, tid);
-
-	json_object(j);
-	if (tid >= 0)
-		json_kint(j, "tid", tid);
-	run_api_json_text(j, "name", t ? model_name(v->run, t->name) : NULL);
-	json_karray(j, "lanes");
-	for (; *at < count && lanes[*at].lane->key.process == process && lanes[*at].lane->key.tid == tid; ++*at)
-		if (lanes[*at].lane->root.count)
-			write_lane(j, v, &lanes[*at]);
-	json_end(j);
-	json_end(j);
-}
-
 static void write_process_facts(struct json *j, const struct run_api *v, const struct store_process *p)
 {
 	json_kint(j, "pid", p->pid);
@@ -194,8 +175,23 @@ static void write_process(struct json *j, const struct run_api *v, int64_t numbe
 	if (p)
 		write_process_facts(j, v, p);
 	json_karray(j, "threads");
-	while (*at < count && lanes[*at].lane->key.process == number)
-		write_thread(j, v, lanes, count, at);
+	while (*at < count && lanes[*at].lane->key.process == number) {
+		const struct pyramid_key *key = &lanes[*at].lane->key;
+		int64_t process = key->process, tid = key->tid;
+		const struct store_thread *t = find_thread(v, process, tid);
+
+		/* The lanes of one thread; process-wide lanes (tid -1) are written the same way. */
+		json_object(j);
+		if (tid >= 0)
+			json_kint(j, "tid", tid);
+		run_api_json_text(j, "name", t ? model_name(v->run, t->name) : NULL);
+		json_karray(j, "lanes");
+		for (; *at < count && lanes[*at].lane->key.process == process && lanes[*at].lane->key.tid == tid; ++*at)
+			if (lanes[*at].lane->root.count)
+				write_lane(j, v, &lanes[*at]);
+		json_end(j);
+		json_end(j);
+	}
 	json_end(j);
 	json_end(j);
 }

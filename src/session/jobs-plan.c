@@ -298,22 +298,6 @@ static void write_words(struct json *j, const char *key, const char *const *word
 	json_end(j);
 }
 
-static void write_mounts(struct json *j, const struct jobs_plan *plan)
-{
-	json_karray(j, "mounts");
-	for (size_t i = 0; i < plan->mount_count; i++) {
-		const struct job_mount *m = &plan->mounts[i];
-
-		json_object(j);
-		json_kstr(j, "source", m->source);
-		json_kstr(j, "target", m->target);
-		json_kstr(j, "beneath", m->beneath);
-		json_kbool(j, "read_only", m->is_read_only);
-		json_end(j);
-	}
-	json_end(j);
-}
-
 void jobs_plan_write(struct json *j, const struct jobs_config *c, const struct jobs_plan *plan)
 {
 	static const char *const outputs[] = { "json", "openmetrics", "csv", NULL };
@@ -327,8 +311,20 @@ void jobs_plan_write(struct json *j, const struct jobs_config *c, const struct j
 	if (!plan->app)
 		json_kstr(j, "image", plan->app_name);
 	write_words(j, "args", (const char *const *)plan->args);
-	if (plan->mount_count)
-		write_mounts(j, plan);
+	if (plan->mount_count) {
+		json_karray(j, "mounts");
+		for (size_t i = 0; i < plan->mount_count; i++) {
+			const struct job_mount *m = &plan->mounts[i];
+
+			json_object(j);
+			json_kstr(j, "source", m->source);
+			json_kstr(j, "target", m->target);
+			json_kstr(j, "beneath", m->beneath);
+			json_kbool(j, "read_only", m->is_read_only);
+			json_end(j);
+		}
+		json_end(j);
+	}
 	if (plan->env_count) {
 		json_kobject(j, "env");
 		for (size_t i = 0; i < plan->env_count; i++)

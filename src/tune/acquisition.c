@@ -287,24 +287,6 @@ static void look_near(struct searcher *s, const double *parent)
 	}
 }
 
-/* Mutated copies of the rows with the lowest costs. */
-static void look_near_best(struct searcher *s)
-{
-	const struct tune_model *m = &s->a->model;
-	size_t rows[PARENTS + 1], count = 0;
-
-	for (size_t i = 0; i < m->n; i++) {
-		size_t at = count;
-
-		for (; at > 0 && m->y[rows[at - 1]] > m->y[i]; at--)
-			rows[at] = rows[at - 1];
-		rows[at] = i;
-		count += count < PARENTS;
-	}
-	for (size_t i = 0; i < count; i++)
-		look_near(s, m->points[rows[i]]);
-}
-
 static double negative_acquisition(const double *moved, double *gradient, void *context)
 {
 	struct searcher *s = context;
@@ -473,8 +455,22 @@ int tune_search(const struct tune_optimizer *o, const struct tune_acquisition *a
 	if (size) {
 		look_at_all(s, size);
 	} else {
+		const struct tune_model *m;
+		size_t rows[PARENTS + 1], count = 0;
+
 		look_around(s, id);
-		look_near_best(s);
+		/* Mutated copies of the rows with the lowest costs. */
+		m = &s->a->model;
+		for (size_t i = 0; i < m->n; i++) {
+			size_t at = count;
+
+			for (; at > 0 && m->y[rows[at - 1]] > m->y[i]; at--)
+				rows[at] = rows[at - 1];
+			rows[at] = i;
+			count += count < PARENTS;
+		}
+		for (size_t i = 0; i < count; i++)
+			look_near(s, m->points[rows[i]]);
 	}
 	if (!s->top_count)
 		return tune_random_point(o, &s->rng, point, err);

@@ -77,22 +77,6 @@ static void put(struct copy *c, enum statement s)
 	sqlite3_clear_bindings(c->statements[s]);
 }
 
-static void put_ask(struct copy *c, json_t *line)
-{
-	json_t *id = json_object_get(line, "ask"), *value;
-	const char *name;
-
-	bind(c, PUT_TRIAL, 1, id);
-	bind(c, PUT_TRIAL, 2, json_object_get(line, "at"));
-	put(c, PUT_TRIAL);
-	json_object_foreach(json_object_get(line, "params"), name, value) {
-		bind(c, PUT_PARAM, 1, id);
-		bind_name(c, PUT_PARAM, 2, name);
-		bind(c, PUT_PARAM, 3, value);
-		put(c, PUT_PARAM);
-	}
-}
-
 static void put_value(struct copy *c, const json_t *id, const char *name, const json_t *value)
 {
 	if (!json_is_number(value))
@@ -134,9 +118,20 @@ static void put_line(struct copy *c, json_t *line)
 			bind(c, PUT_FACT, 2, json_object_get(line, keys[i]));
 			put(c, PUT_FACT);
 		}
-	} else if (json_object_get(line, "ask"))
-		put_ask(c, line);
-	else if (json_object_get(line, "tell"))
+	} else if (json_object_get(line, "ask")) {
+		json_t *id = json_object_get(line, "ask"), *value;
+		const char *name;
+
+		bind(c, PUT_TRIAL, 1, id);
+		bind(c, PUT_TRIAL, 2, json_object_get(line, "at"));
+		put(c, PUT_TRIAL);
+		json_object_foreach(json_object_get(line, "params"), name, value) {
+			bind(c, PUT_PARAM, 1, id);
+			bind_name(c, PUT_PARAM, 2, name);
+			bind(c, PUT_PARAM, 3, value);
+			put(c, PUT_PARAM);
+		}
+	} else if (json_object_get(line, "tell"))
 		put_tell(c, line);
 	else if (json_object_get(line, "pair")) {
 		static const char *const keys[] = { "pair", "of", "best", "default", "at" };

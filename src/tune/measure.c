@@ -176,25 +176,6 @@ static void take_step(void *arg, int64_t ts_ns, int64_t index, double value)
 	tune_keep_step(arg, &(struct tune_step){ .index = index, .at_ns = ts_ns, .value = value });
 }
 
-static void add_metric(struct tune_kept *kept, const struct live_board *b, const struct sonde_metric *m,
-		const struct live_clock *clock)
-{
-	const struct sonde_histogram *h = live_board_histogram(b, m);
-
-	kept->kind = m->kind;
-	if (m->kind == SONDE_METRIC_HISTOGRAM && h) {
-		kept->sum += live_real(h->sum);
-		kept->count += h->count;
-	} else if (m->kind == SONDE_METRIC_COUNTER) {
-		kept->sum += live_real(m->value);
-	} else if (m->kind == SONDE_METRIC_RATE) {
-		live_rate_add(&kept->rate, m, clock);
-	} else if (m->ticks >= kept->ticks) {
-		kept->last = live_real(m->value);
-		kept->ticks = m->ticks;
-	}
-}
-
 /* A metric of that name takes precedence over the steps of a loop. */
 static void look_for(struct tune_kept *kept, struct live_board *b, const char *name, const struct live_clock *clock)
 {
@@ -206,8 +187,22 @@ static void look_for(struct tune_kept *kept, struct live_board *b, const char *n
 		if (m && strcmp(m->name, name) == 0 && (!found || found->kind == SONDE_METRIC_STEP))
 			found = m;
 	}
-	if (found)
-		add_metric(kept, b, found, clock);
+	if (found) {
+		const struct sonde_histogram *h = live_board_histogram(b, found);
+
+		kept->kind = found->kind;
+		if (found->kind == SONDE_METRIC_HISTOGRAM && h) {
+			kept->sum += live_real(h->sum);
+			kept->count += h->count;
+		} else if (found->kind == SONDE_METRIC_COUNTER) {
+			kept->sum += live_real(found->value);
+		} else if (found->kind == SONDE_METRIC_RATE) {
+			live_rate_add(&kept->rate, found, clock);
+		} else if (found->ticks >= kept->ticks) {
+			kept->last = live_real(found->value);
+			kept->ticks = found->ticks;
+		}
+	}
 }
 
 /* Checks which knobs of the study the program has read, and whether it refused a value. */

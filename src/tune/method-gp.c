@@ -120,29 +120,6 @@ static int add_feasibility(struct tune_acquisition *a, const struct tune_optimiz
 	return rc == -ENODATA ? 0 : rc;
 }
 
-/*
- * The distance of trials beyond a limit, in units of the distance that nine of ten stay within, and logarithmic
- * farther out, so that far outliers do not blur where the limit is.
- */
-static void beyond_limit(const struct tune_optimizer *o, size_t k, double limit, int sign, double *cost,
-		double *scratch)
-{
-	double unit;
-	size_t n = 0;
-
-	for (size_t t = 0; t < o->count; t++) {
-		double value = o->trials[t].result.limits[k];
-		bool is_known = has_cost(&o->trials[t]) && isfinite(value);
-
-		cost[t] = is_known ? sign * (value - limit) : NAN;
-		if (is_known)
-			scratch[n++] = fabs(cost[t]);
-	}
-	unit = n ? stats_quantile(scratch, n, 0.9) : 0;
-	for (size_t t = 0; t < o->count; t++)
-		cost[t] = asinh(cost[t] / (unit > 0 ? unit : 1));
-}
-
 static int add_limits(struct tune_acquisition *a, const struct tune_optimizer *o, double *cost, struct arena *arena,
 		struct sonde_err *err)
 {
@@ -152,10 +129,26 @@ static int add_limits(struct tune_acquisition *a, const struct tune_optimizer *o
 	for (size_t k = 0; k < o->options.limit_count; k++)
 		for (int side = 0; side < 2 && rc == 0; side++) {
 			double limit = side ? o->options.limits[k].min : o->options.limits[k].max;
+			double unit;
+			size_t n = 0;
 
 			if (!isfinite(limit))
 				continue;
-			beyond_limit(o, k, limit, side ? -1 : 1, cost, scratch);
+			/*
+			 * The distance of trials beyond the limit, in units of the distance that nine of ten stay
+			 * within, and logarithmic farther out, so that far outliers do not blur where the limit is.
+			 */
+			for (size_t t = 0; t < o->count; t++) {
+				double value = o->trials[t].result.limits[k];
+				bool is_known = has_cost(&o->trials[t]) && isfinite(value);
+
+				cost[t] = is_known ? (side ? -1 : 1) * (value - limit) : NAN;
+				if (is_known)
+					scratch[n++] = fabs(cost[t]);
+			}
+			unit = n ? stats_quantile(scratch, n, 0.9) : 0;
+			for (size_t t = 0; t < o->count; t++)
+				cost[t] = asinh(cost[t] / (unit > 0 ? unit : 1));
 			rc = add_feasibility(a, o, cost, false, arena, err);
 		}
 	return rc;

@@ -56,25 +56,6 @@ void train_column(const struct train_plan *plan, const double *point, const char
 			text_of(plan, point, meanings[i].names[k], text, size);
 }
 
-/* local_step counts the worker's own steps; elapsed_s is the time since its last report. */
-static void write_iteration(FILE *out, const struct online_controller *c, const struct train_report *report,
-		uint64_t local_step, double elapsed_s)
-{
-	size_t now = c->stage_count - 1, index = report->has_config && report->config < now ? report->config : now;
-	char text[128];
-
-	fprintf(out, "%lld,%llu,%.6f,%.6f,", (long long)report->step, (unsigned long long)local_step,
-			(double)clock_real_ns() / 1e9, elapsed_s);
-	if (isfinite(report->loss)) /* absent otherwise */
-		fprintf(out, "%.9g", report->loss);
-	fprintf(out, ",%zu", index);
-	for (size_t i = 0; i < ITERATION_COLUMNS; i++) {
-		train_column(c->plan, c->stints[index]->point, meanings[i].column, text, sizeof(text));
-		fprintf(out, ",%s", text);
-	}
-	fputc('\n', out);
-}
-
 void train_config_json(struct buf *out, const struct train_plan *plan, const double *point)
 {
 	const struct tune_space *space = &plan->study.space;
@@ -193,8 +174,24 @@ void train_record_report(struct train_record *r, const struct online_controller 
 {
 	size_t worker = report->worker < TRAIN_WORKERS_MAX ? report->worker : TRAIN_WORKERS_MAX - 1;
 
-	if (r->iterations)
-		write_iteration(r->iterations, c, report, ++r->worker_steps[worker], time_s - r->worker_s[worker]);
+	if (r->iterations) {
+		size_t now = c->stage_count - 1,
+		       index = report->has_config && report->config < now ? report->config : now;
+		char text[128];
+
+		/* The worker's own number of steps, and the time since its last report. */
+		fprintf(r->iterations, "%lld,%llu,%.6f,%.6f,", (long long)report->step,
+				(unsigned long long)++r->worker_steps[worker], (double)clock_real_ns() / 1e9,
+				time_s - r->worker_s[worker]);
+		if (isfinite(report->loss)) /* absent otherwise */
+			fprintf(r->iterations, "%.9g", report->loss);
+		fprintf(r->iterations, ",%zu", index);
+		for (size_t i = 0; i < ITERATION_COLUMNS; i++) {
+			train_column(c->plan, c->stints[index]->point, meanings[i].column, text, sizeof(text));
+			fprintf(r->iterations, ",%s", text);
+		}
+		fputc('\n', r->iterations);
+	}
 	r->worker_s[worker] = time_s;
 }
 
@@ -202,24 +199,6 @@ void train_record_flush(struct train_record *r)
 {
 	if (r->iterations)
 		fflush(r->iterations);
-}
-
-/* Reads a point by parameter names; missing ones get their defaults. */
-static void read_point(const struct tune_space *space, const json_t *params, double *point)
-{
-	tune_point_default(space, point);
-	for (size_t i = 0; i < space->count; i++) {
-		CLEANUP(cleanup_free) char *text = NULL;
-		const json_t *value = json_object_get(params, space->params[i].name);
-
-		if (json_is_string(value))
-			text = strdup(json_string_value(value));
-		else if (value)
-			text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-		if (text)
-			tune_param_parse(&space->params[i], text, &point[i], NULL);
-	}
-	tune_point_canonical(space, point);
 }
 
 /* Replays one line of an earlier run: configurations and their results. */
@@ -230,7 +209,21 @@ static int recall(struct online_controller *c, const json_t *line, struct sonde_
 	double point[TUNE_PARAMS_MAX];
 
 	if (event && strcmp(event, "config") == 0 && (size_t)index == c->stage_count) {
-		read_point(c->optimizer.space, json_object_get(line, "params"), point);
+		/* Parameters by name; missing ones get their defaults. */
+		tune_point_default(c->optimizer.space, point);
+		for (size_t i = 0; i < c->optimizer.space->count; i++) {
+			CLEANUP(cleanup_free) char *text = NULL;
+			const json_t *value = json_object_get(json_object_get(line, "params"),
+					c->optimizer.space->params[i].name);
+
+			if (json_is_string(value))
+				text = strdup(json_string_value(value));
+			else if (value)
+				text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+			if (text)
+				tune_param_parse(&c->optimizer.space->params[i], text, &point[i], NULL);
+		}
+		tune_point_canonical(c->optimizer.space, point);
 		return online_controller_recall(c, point, err);
 	}
 	if (event && strcmp(event, "known") == 0 && index >= 0 && (size_t)index < c->stage_count)

@@ -226,25 +226,6 @@ static bool allowed_start(const struct tune_optimizer *o, struct stats_rng *rng,
 	return false;
 }
 
-/* Changes some of its values, by steps of any size. */
-static void step_aside(const struct tune_optimizer *o, struct stats_rng *rng, const double *from, double *to)
-{
-	double step = ldexp(1, -(int)stats_rng_below(rng, WALK_HALVINGS)), units[TUNE_PARAMS_MAX];
-
-	for (size_t k = 0; k < o->space->count; k++) {
-		const struct tune_param *p = &o->space->params[k];
-		bool is_moved = stats_rng_uniform(rng) < 0.5;
-
-		if (isnan(from[k]) || (is_moved && tune_param_is_category(p))) {
-			units[k] = stats_rng_open(rng);
-			continue;
-		}
-		units[k] = tune_param_to_unit(p, from[k]) + (is_moved ? step * stats_rng_normal(rng) : 0);
-		units[k] = fmin(fmax(units[k], 0), 1);
-	}
-	tune_point_from_units(o->space, units, to);
-}
-
 /* For constraints too tight for rejection sampling: a random walk from an allowed point. */
 static bool walk(const struct tune_optimizer *o, struct stats_rng *rng, double *point)
 {
@@ -255,7 +236,21 @@ static bool walk(const struct tune_optimizer *o, struct stats_rng *rng, double *
 	if (!allowed_start(o, rng, at))
 		return false;
 	for (int i = 0; i < WALK_TRIES && steps < WALK_STEPS; i++) {
-		step_aside(o, rng, at, to);
+		double step = ldexp(1, -(int)stats_rng_below(rng, WALK_HALVINGS)), units[TUNE_PARAMS_MAX];
+
+		/* Changes some of its values, by steps of any size. */
+		for (size_t k = 0; k < o->space->count; k++) {
+			const struct tune_param *p = &o->space->params[k];
+			bool is_moved = stats_rng_uniform(rng) < 0.5;
+
+			if (isnan(at[k]) || (is_moved && tune_param_is_category(p))) {
+				units[k] = stats_rng_open(rng);
+				continue;
+			}
+			units[k] = tune_param_to_unit(p, at[k]) + (is_moved ? step * stats_rng_normal(rng) : 0);
+			units[k] = fmin(fmax(units[k], 0), 1);
+		}
+		tune_point_from_units(o->space, units, to);
 		if (!tune_point_is_allowed(o->space, to) || tune_is_tried(o, to))
 			continue;
 		memcpy(at, to, o->space->count * sizeof(*at));

@@ -286,23 +286,6 @@ static const char style[] =
 		".best{background:#12331d}.verdict{background:#121d2f}.warn{background:#272115}svg "
 		"text{fill:#9198a1}}</style>";
 
-static void add_importance(struct buf *out, const struct tune_report *r)
-{
-	buf_adds(out,
-			"<h2>Importance</h2><table><tr><th>parameter</th><th>share of the variance, "
-			"alone</th><th></th></tr>");
-	for (size_t k = 0; k < r->o->space->count; k++) {
-		buf_adds(out, "<tr><td>");
-		buf_add_html(out, r->o->space->params[k].name);
-		buf_addf(out,
-				"</td><td>%.0f %%</td><td style=\"text-align:left\"><svg width=\"200\" "
-				"height=\"12\"><rect "
-				"width=\"%.0f\" height=\"12\" fill=\"#0969da\"/></svg></td></tr>",
-				100 * r->insight->importance[k], 200 * r->insight->importance[k]);
-	}
-	buf_adds(out, "</table>");
-}
-
 static void add_configurations(struct buf *out, const struct tune_report *r)
 {
 	const struct tune_trial *best = r->outcome->best.trial, *start = r->outcome->start;
@@ -411,7 +394,19 @@ void tune_report_html(struct buf *out, const struct tune_report *r)
 	plot_front(out, r, &arena);
 	plot_losses_of_steps(out, r, &arena);
 	if (r->insight->is_there) {
-		add_importance(out, r);
+		buf_adds(out,
+				"<h2>Importance</h2><table><tr><th>parameter</th><th>share of the variance, "
+				"alone</th><th></th></tr>");
+		for (size_t k = 0; k < r->o->space->count; k++) {
+			buf_adds(out, "<tr><td>");
+			buf_add_html(out, r->o->space->params[k].name);
+			buf_addf(out,
+					"</td><td>%.0f %%</td><td style=\"text-align:left\"><svg width=\"200\" "
+					"height=\"12\"><rect "
+					"width=\"%.0f\" height=\"12\" fill=\"#0969da\"/></svg></td></tr>",
+					100 * r->insight->importance[k], 200 * r->insight->importance[k]);
+		}
+		buf_adds(out, "</table>");
 		buf_adds(out, "<h2>Partial dependence</h2>");
 		for (size_t k = 0; k < r->o->space->count; k++)
 			plot_dependence(out, r, k);

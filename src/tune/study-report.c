@@ -334,7 +334,14 @@ static void add_csv(struct buf *out, const char *text)
 		buf_addc(out, '"');
 }
 
-static void csv_head(struct buf *out, const struct tune_report *r)
+static void csv_real(struct buf *out, double value)
+{
+	buf_addc(out, ',');
+	if (isfinite(value))
+		buf_addf(out, "%.17g", value);
+}
+
+void tune_report_csv(struct buf *out, const struct tune_report *r)
 {
 	buf_adds(out, "id,state,repeats");
 	for (size_t k = 0; k < r->study->objective_count; k++) {
@@ -350,18 +357,6 @@ static void csv_head(struct buf *out, const struct tune_report *r)
 		add_csv(out, r->o->space->params[i].name);
 	}
 	buf_addc(out, '\n');
-}
-
-static void csv_real(struct buf *out, double value)
-{
-	buf_addc(out, ',');
-	if (isfinite(value))
-		buf_addf(out, "%.17g", value);
-}
-
-void tune_report_csv(struct buf *out, const struct tune_report *r)
-{
-	csv_head(out, r);
 	for (size_t t = 0; t < r->o->count; t++) {
 		const struct tune_trial *trial = &r->o->trials[t];
 		bool has_values = trial->result.state == TUNE_DONE || trial->result.state == TUNE_CUT;

@@ -249,23 +249,6 @@ static int fill_slots(struct driver *v, struct sonde_err *err)
 	return busy;
 }
 
-/* Waits until a run has ended, or until deadlines and steps have to be checked. */
-static void await(const struct driver *v)
-{
-	struct pollfd fds[2 * TUNE_PARALLEL_MAX];
-	nfds_t n = 0;
-
-	for (size_t i = 0; i < v->slot_count; i++) {
-		const struct tune_slot *s = &v->slots[i];
-
-		if (s->id && s->run.job)
-			fds[n++] = (struct pollfd){ .fd = job_pidfd(s->run.job), .events = POLLIN };
-		if (s->id && s->has_beside && s->beside.job)
-			fds[n++] = (struct pollfd){ .fd = job_pidfd(s->beside.job), .events = POLLIN };
-	}
-	poll(fds, n, v->d->study->window ? LIVE_TURN_MS : n ? TURN_MS : 0);
-}
-
 static int turn_slots(struct driver *v, struct sonde_err *err)
 {
 	for (size_t i = 0; i < v->slot_count; i++) {
@@ -284,10 +267,22 @@ static int run_trials(struct driver *v, struct sonde_err *err)
 	int rc;
 
 	for (;;) {
+		struct pollfd fds[2 * TUNE_PARALLEL_MAX];
+		nfds_t n = 0;
+
 		rc = fill_slots(v, err);
 		if (rc <= 0 || tune_is_interrupted(v->d))
 			break;
-		await(v);
+		/* Waits until a run has ended, or until deadlines and steps have to be checked. */
+		for (size_t i = 0; i < v->slot_count; i++) {
+			const struct tune_slot *s = &v->slots[i];
+
+			if (s->id && s->run.job)
+				fds[n++] = (struct pollfd){ .fd = job_pidfd(s->run.job), .events = POLLIN };
+			if (s->id && s->has_beside && s->beside.job)
+				fds[n++] = (struct pollfd){ .fd = job_pidfd(s->beside.job), .events = POLLIN };
+		}
+		poll(fds, n, v->d->study->window ? LIVE_TURN_MS : n ? TURN_MS : 0);
 		rc = turn_slots(v, err);
 		if (rc < 0)
 			break;

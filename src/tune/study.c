@@ -84,25 +84,6 @@ static int check_regex(struct config_reader *r, yaml_node_t *at, const char *tex
 	return rc;
 }
 
-/* The name implies the source, unless `from`, a regex, a file, a metric or a target sets it. */
-static void settle_source(struct metric_draft *d)
-{
-	if (d->source >= 0)
-		d->metric.source = (enum tune_source)d->source;
-	else if (d->metric.regex)
-		d->metric.source = TUNE_OUTPUT;
-	else if (d->metric.file)
-		d->metric.source = TUNE_SIZE;
-	else if (d->metric.kept)
-		d->metric.source = TUNE_METRIC;
-	else if (!isnan(d->metric.target))
-		d->metric.source = TUNE_TARGET;
-	else
-		for (int i = 0; source_words[i]; i++)
-			if (strcmp(d->metric.name, source_words[i]) == 0)
-				d->metric.source = (enum tune_source)i;
-}
-
 /* Appends one to the `count` parsed before. */
 static int take_metric(struct config_reader *r, yaml_node_t *node, const struct metric_kind *kind, size_t count,
 		struct metric_draft *d)
@@ -117,7 +98,21 @@ static int take_metric(struct config_reader *r, yaml_node_t *node, const struct 
 		return rc;
 	if (!d->metric.name || !*d->metric.name)
 		return config_error(r, node, "%s needs a 'name'", kind->one);
-	settle_source(d);
+	/* The name implies the source, unless `from`, a regex, a file, a metric or a target sets it. */
+	if (d->source >= 0)
+		d->metric.source = (enum tune_source)d->source;
+	else if (d->metric.regex)
+		d->metric.source = TUNE_OUTPUT;
+	else if (d->metric.file)
+		d->metric.source = TUNE_SIZE;
+	else if (d->metric.kept)
+		d->metric.source = TUNE_METRIC;
+	else if (!isnan(d->metric.target))
+		d->metric.source = TUNE_TARGET;
+	else
+		for (int i = 0; source_words[i]; i++)
+			if (strcmp(d->metric.name, source_words[i]) == 0)
+				d->metric.source = (enum tune_source)i;
 	d->metric.is_rising = d->reach == 1;
 	d->metric.line = config_line(node);
 	if (d->metric.source == TUNE_TARGET && isnan(d->metric.target))

@@ -90,23 +90,6 @@ struct feed {
 	const void *next;
 };
 
-static void add_samples(struct player *p)
-{
-	struct memory *m = &p->engine->memory;
-
-	for (size_t i = 0; i < p->track_count; i++) {
-		const struct track *t = &p->tracks[i];
-		const struct memory_label labels[] = { { "app", p->app }, { "step", t->name } };
-
-		if (t->is_step) {
-			memory_add(m, "sonde_steps_total", labels, 2, p->now_ns, t->count);
-			memory_add(m, "sonde_step_value", labels, 2, p->now_ns, t->value);
-		} else {
-			memory_add(m, t->name, labels, t->is_programs ? 1 : 0, p->now_ns, t->value);
-		}
-	}
-}
-
 static void tell(struct player *p, const char *who, const char *action, const char *why, double value)
 {
 	struct replay_event e = { (double)(p->now_ns - p->start_ns) / 1e9, who, action, why, value };
@@ -149,13 +132,25 @@ static int play(struct player *p, struct feed feeds[2], struct sonde_err *err)
 	for (p->now_ns = p->start_ns; rc == 0 && p->now_ns <= end; p->now_ns += interval) {
 		bool is_over = !feeds[0].next && !feeds[1].next;
 		int64_t since = p->now_ns - p->start_ns;
+		struct memory *m;
 
 		for (struct feed *f = feeds; f < feeds + 2; f++)
 			while (rc == 0 && f->next && f->when(f->next) <= p->now_ns) {
 				f->take(p, f->next);
 				rc = model_rows_next(f->rows, &f->next, err);
 			}
-		add_samples(p);
+		m = &p->engine->memory;
+		for (size_t i = 0; i < p->track_count; i++) {
+			const struct track *t = &p->tracks[i];
+			const struct memory_label labels[] = { { "app", p->app }, { "step", t->name } };
+
+			if (t->is_step) {
+				memory_add(m, "sonde_steps_total", labels, 2, p->now_ns, t->count);
+				memory_add(m, "sonde_step_value", labels, 2, p->now_ns, t->value);
+			} else {
+				memory_add(m, t->name, labels, t->is_programs ? 1 : 0, p->now_ns, t->value);
+			}
+		}
 		rules_engine_tick(p->engine, p->now_ns, (real == STORE_NULL ? 0 : real) + since, &ops);
 		if (!is_explained && (double)since / 1e9 >= p->replay->explain_seconds) {
 			rules_engine_explain(p->replay->explained, p->engine, p->now_ns,

@@ -326,19 +326,6 @@ static enum regulator_event raise_effort(struct regulator *r, const struct regul
 	return before < 1 ? REGULATOR_MOVED : REGULATOR_SAME;
 }
 
-static enum regulator_event lower_effort(struct regulator *r, const struct regulator_settings *s, double shortfall,
-		double seconds)
-{
-	double before;
-
-	r->full_ns = 0;
-	while (r->rung > 0 && r->efforts[r->rung] <= 0)
-		enter(r, r->rung - 1, r->entry[r->rung - 1]);
-	before = r->efforts[r->rung];
-	r->efforts[r->rung] = next_effort(r, s, r->rung, shortfall, seconds);
-	return r->efforts[r->rung] != before ? REGULATOR_MOVED : REGULATOR_SAME;
-}
-
 /* All rungs are saturated: wait until the retry time, or until the target is reached without us. */
 static bool is_waiting(struct regulator *r, const struct regulator_settings *s, double shortfall, int64_t now_ns)
 {
@@ -367,8 +354,16 @@ enum regulator_event regulator_step(struct regulator *r, const struct regulator_
 		return REGULATOR_RECOVERED;
 	if (shortfall > 0)
 		return raise_effort(r, s, shortfall, seconds, now_ns);
-	if (shortfall < -s->band)
-		return lower_effort(r, s, shortfall + s->band, seconds);
+	if (shortfall < -s->band) {
+		double before;
+
+		r->full_ns = 0;
+		while (r->rung > 0 && r->efforts[r->rung] <= 0)
+			enter(r, r->rung - 1, r->entry[r->rung - 1]);
+		before = r->efforts[r->rung];
+		r->efforts[r->rung] = next_effort(r, s, r->rung, shortfall + s->band, seconds);
+		return r->efforts[r->rung] != before ? REGULATOR_MOVED : REGULATOR_SAME;
+	}
 	r->full_ns = 0;
 	return REGULATOR_SAME;
 }
