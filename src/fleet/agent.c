@@ -207,27 +207,13 @@ void agent_beat(struct agent *a, const char *job, const char *state)
 	fleet_client_beat(a->client, a->o->name, text.data, NULL);
 }
 
-/* Succeeds only if the job has no new event since it was read: of several concurrent claims one succeeds. */
-static int claim(struct agent *a, const struct fleet_lease *lease, const struct fleet_job *job, uint64_t *epoch)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct json j;
-
-	json_init(&j, &text, false);
-	json_object(&j);
-	json_kstr(&j, "event", "claim");
-	json_kstr(&j, "agent", a->o->name);
-	json_kuint(&j, "message", message_of(lease));
-	json_kint(&j, "time_ns", clock_real_ns());
-	json_end(&j);
-	return fleet_client_publish_after(a->client, job->id, text.data, job->sequence, epoch, NULL);
-}
-
 /* -EAGAIN: the job has a new event meanwhile; read it again. */
 static int consider(struct agent *a, struct fleet_lease *lease, const struct fleet_job *job)
 {
 	uint64_t epoch;
 	int rc;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct json j;
 
 	/* Another message of a running job: it was queued twice, and the holder of the other message runs it. */
 	if (!job || fleet_job_has_ended(job) || (job->state == FLEET_RUNNING && job->message != message_of(lease)))
@@ -243,7 +229,15 @@ static int consider(struct agent *a, struct fleet_lease *lease, const struct fle
 		natsConnection_FlushTimeout(lease->queue->client->connection, FLEET_WAIT_MS);
 		return 0;
 	}
-	rc = claim(a, lease, job, &epoch);
+	/* Succeeds only if the job has no new event since it was read: of several concurrent claims one succeeds. */
+	json_init(&j, &text, false);
+	json_object(&j);
+	json_kstr(&j, "event", "claim");
+	json_kstr(&j, "agent", a->o->name);
+	json_kuint(&j, "message", message_of(lease));
+	json_kint(&j, "time_ns", clock_real_ns());
+	json_end(&j);
+	rc = fleet_client_publish_after(a->client, job->id, text.data, job->sequence, &epoch, NULL);
 	if (rc < 0)
 		return rc;
 	if (job->stop == FLEET_STOP_CANCEL) /* while no agent had it */

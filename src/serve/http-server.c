@@ -253,8 +253,18 @@ static void completed(void *arg, struct MHD_Connection *c, void **place, enum MH
 
 static void say_nothing(void *arg, const char *format, va_list ap) {}
 
-static int start_daemon(struct http_server *g, struct sonde_err *err)
+static int set_up(struct http_server *g, struct sonde_err *err)
 {
+	int rc = http_make_token(g->session, err);
+
+	if (rc == 0)
+		rc = g->options.unix_path ? listen_unix(g, err) : listen_tcp(g, err);
+	if (rc < 0)
+		return rc;
+	snprintf(g->cookie, sizeof(g->cookie), "sonde_%u", g->port);
+	rc = http_watch_start(g, err);
+	if (rc < 0)
+		return rc;
 	g->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME |
 					MHD_USE_ITC,
 			0, NULL, NULL, answer, g, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
@@ -266,19 +276,6 @@ static int start_daemon(struct http_server *g, struct sonde_err *err)
 		return err_set(err, EIO, "cannot start the HTTP server");
 	g->fd = -1; /* the daemon closes it */
 	return 0;
-}
-
-static int set_up(struct http_server *g, struct sonde_err *err)
-{
-	int rc = http_make_token(g->session, err);
-
-	if (rc == 0)
-		rc = g->options.unix_path ? listen_unix(g, err) : listen_tcp(g, err);
-	if (rc < 0)
-		return rc;
-	snprintf(g->cookie, sizeof(g->cookie), "sonde_%u", g->port);
-	rc = http_watch_start(g, err);
-	return rc < 0 ? rc : start_daemon(g, err);
 }
 
 int http_server_start(struct http_server **out, const struct http_server_options *options, struct sonde_err *err)

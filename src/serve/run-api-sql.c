@@ -184,19 +184,6 @@ int run_api_query_window(const struct run_api *v, const struct run_api_query *q,
 	return 0;
 }
 
-static int add_lanes(struct run_api_lanes *lanes, unsigned long first, unsigned long last, size_t all,
-		struct sonde_err *err)
-{
-	if (first > last || last >= all)
-		return err_set(err, EINVAL, "there are lanes 0 to %zu, not %lu to %lu", all ? all - 1 : 0, first, last);
-	for (unsigned long n = first; n <= last; n++) {
-		if (lanes->count == VIEW_LANES_MAX)
-			return err_set(err, EINVAL, "at most %d lanes can be asked for at once", VIEW_LANES_MAX);
-		lanes->numbers[lanes->count++] = (uint32_t)n;
-	}
-	return 0;
-}
-
 int run_api_query_lanes(const struct run_api *v, const struct run_api_query *q, struct run_api_lanes *lanes,
 		struct sonde_err *err)
 {
@@ -208,7 +195,6 @@ int run_api_query_lanes(const struct run_api *v, const struct run_api_query *q, 
 	while (at && *at) {
 		char *end;
 		unsigned long first = strtoul(at, &end, 10), last = first;
-		int rc;
 
 		if (end != at && *end == '-') {
 			at = end + 1;
@@ -216,9 +202,15 @@ int run_api_query_lanes(const struct run_api *v, const struct run_api_query *q, 
 		}
 		if (end == at || (*end && *end != ','))
 			return err_set(err, EINVAL, "'lanes' must be numbers and ranges, such as 1,2,5-9");
-		rc = add_lanes(lanes, first, last, all, err);
-		if (rc < 0)
-			return rc;
+		if (first > last || last >= all)
+			return err_set(err, EINVAL, "there are lanes 0 to %zu, not %lu to %lu", all ? all - 1 : 0,
+					first, last);
+		for (unsigned long n = first; n <= last; n++) {
+			if (lanes->count == VIEW_LANES_MAX)
+				return err_set(err, EINVAL, "at most %d lanes can be asked for at once",
+						VIEW_LANES_MAX);
+			lanes->numbers[lanes->count++] = (uint32_t)n;
+		}
 		at = *end ? end + 1 : end;
 	}
 	return 0;

@@ -238,21 +238,6 @@ static int take_option(struct jobs_plan *plan, const struct jobs_config *c, char
 	return err_set(err, EACCES, "'%s' is not allowed in app_docker_args (supported: -v, -e)", words[0]);
 }
 
-static int take_docker_args(struct jobs_plan *plan, const struct jobs_config *c, const char *text, struct arena *arena,
-		struct sonde_err *err)
-{
-	char **words;
-	int rc = words_split(text ? text : "", arena, &words, err);
-
-	if (rc < 0) {
-		err_prefix(err, "app_docker_args");
-		return rc;
-	}
-	while (*words && (rc = take_option(plan, c, words, arena, err)) > 0)
-		words += rc;
-	return rc < 0 ? rc : 0;
-}
-
 static bool is_image_name(const char *name)
 {
 	static const char fine[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@-";
@@ -274,6 +259,7 @@ int jobs_plan(struct jobs_plan *plan, const struct jobs_config *c, const char *a
 		const char *docker_args, struct arena *arena, struct sonde_err *err)
 {
 	int rc = 0;
+	char **words;
 
 	*plan = (struct jobs_plan){ .app_name = app_name };
 	if (!app_name || !*app_name)
@@ -287,7 +273,16 @@ int jobs_plan(struct jobs_plan *plan, const struct jobs_config *c, const char *a
 		err_prefix(err, "app_args");
 	if (rc == 0 && !plan->app && !plan->args[0])
 		rc = err_set(err, EINVAL, "app_args is missing: an image needs arguments");
-	return rc < 0 ? rc : take_docker_args(plan, c, docker_args, arena, err);
+	if (rc < 0)
+		return rc;
+	rc = words_split(docker_args ? docker_args : "", arena, &words, err);
+	if (rc < 0) {
+		err_prefix(err, "app_docker_args");
+		return rc;
+	}
+	while (*words && (rc = take_option(plan, c, words, arena, err)) > 0)
+		words += rc;
+	return rc < 0 ? rc : 0;
 }
 
 static void write_words(struct json *j, const char *key, const char *const *words)

@@ -362,15 +362,6 @@ static bool is_announced(const struct tune_study *s)
 	return is;
 }
 
-static int check_most(struct config_reader *r, yaml_node_t *root, const struct tune_study *s)
-{
-	if (s->parallel > TUNE_PARALLEL_MAX)
-		return config_error(r, root, "'parallel' must be at most %d", TUNE_PARALLEL_MAX);
-	if (s->repeats > TUNE_REPEATS_MAX)
-		return config_error(r, root, "'repeats' must be at most %d", TUNE_REPEATS_MAX);
-	return 0;
-}
-
 static int take_document(struct config_reader *r, yaml_node_t *root)
 {
 	struct tune_study *study = ((struct study_reader *)r)->study;
@@ -385,7 +376,13 @@ static int take_document(struct config_reader *r, yaml_node_t *root)
 	if (rc == 0 && !study->objective_count)
 		return config_error(r, root, "the study has no 'objective'");
 	study->is_announced = is_announced(study);
-	return rc < 0 ? rc : check_most(r, root, study);
+	if (rc < 0)
+		return rc;
+	if (study->parallel > TUNE_PARALLEL_MAX)
+		return config_error(r, root, "'parallel' must be at most %d", TUNE_PARALLEL_MAX);
+	if (study->repeats > TUNE_REPEATS_MAX)
+		return config_error(r, root, "'repeats' must be at most %d", TUNE_REPEATS_MAX);
+	return 0;
 }
 
 int tune_study_parse(struct tune_study *study, const char *path, const char *text, size_t size, struct arena *arena,
