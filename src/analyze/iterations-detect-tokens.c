@@ -248,7 +248,7 @@ static int mark_code(struct detect_tokens *t)
 
 /* Reading. */
 
-static int take(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int on_block(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct detect_tokens *t = arg;
 	const struct detect_stream *s = t->stream;
@@ -348,7 +348,7 @@ int detect_tokens_read(struct detect_tokens *t, struct sonde_err *err)
 	t->tokens = calloc(t->cap + 1, sizeof(*t->tokens));
 	if (!t->tokens)
 		return -ENOMEM;
-	rc = store_scan(model_table(t->a->run, s->table), &opts, take, t, err);
+	rc = store_scan(model_table(t->a->run, s->table), &opts, on_block, t, err);
 	if (rc < 0 || !t->count)
 		return rc < 0 ? rc : 0;
 	if (!is_sorted(t))

@@ -67,7 +67,7 @@ static void add(struct sequence *s, uint32_t token, int64_t name, int64_t ts_ns,
 }
 
 /* Unique tokens separate what comes before and after a long stretch of omitted tokens. */
-static int sequence_make(struct sequence *s, const struct detect_tokens *t, unsigned way)
+static int sequence_init(struct sequence *s, const struct detect_tokens *t, unsigned way)
 {
 	size_t left_out = 0;
 
@@ -275,7 +275,7 @@ static int find(struct analyze *a, const struct detect_tokens *t, unsigned way, 
 {
 	struct sequence s;
 	struct loop best = { .ns = 0 };
-	int rc = sequence_make(&s, t, way);
+	int rc = sequence_init(&s, t, way);
 
 	if (rc == 0 && s.count)
 		rc = search(&s, &best);
@@ -330,7 +330,7 @@ struct outer {
 	struct detected best;
 };
 
-static int look_at_family(void *arg, const struct detect_tokens *t)
+static int search_family(void *arg, const struct detect_tokens *t)
 {
 	struct outer *o = arg;
 	struct detected one = { .tokens = t->count };
@@ -351,7 +351,7 @@ int detect_find(struct analyze *a, const struct detect *d, struct detected *foun
 	*found = (struct detected){ .count = 0 };
 	for (int i = 0; i < DETECT_STREAMS && rc == 0 && !found->count; i++)
 		rc = try_stream(a, d, i, found, err);
-	if (rc == 0 && detect_families(a, d, look_at_family, &outer) < 0)
+	if (rc == 0 && detect_families(a, d, search_family, &outer) < 0)
 		rc = err_sys(err, ENOMEM, "cannot detect iterations");
 	/* A loop inside one program is more informative than the loop of its parent, unless it is only a part of
 	 * that. */

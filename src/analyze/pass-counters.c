@@ -40,7 +40,7 @@ struct series {
 	size_t count;
 };
 
-static int take_names(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int on_names(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct series *s = arg;
 	const int64_t *names = b->columns[STORE_SERIES_name].ints;
@@ -62,7 +62,7 @@ static int load_series(struct analyze *a, struct series *s, struct sonde_err *er
 	s->is_of_probe = arena_alloc(&a->arena, s->count + 1);
 	if (!s->is_of_probe)
 		return err_sys(err, ENOMEM, "cannot list the counters");
-	return t ? store_scan(t, &opts, take_names, s, err) : 0;
+	return t ? store_scan(t, &opts, on_names, s, err) : 0;
 }
 
 /* Returns the group of a counter; SIZE_MAX: none. */

@@ -91,7 +91,7 @@ static int add_stack(struct profile *p, int64_t stack, int64_t ns, size_t group)
 	return 0;
 }
 
-static int make_profile(struct analyze *a, struct profile *p, const struct engine_groups *g, struct sonde_err *err)
+static int build_profile(struct analyze *a, struct profile *p, const struct engine_groups *g, struct sonde_err *err)
 {
 	int rc = model_stacks_open(&p->stacks, a->run, err);
 
@@ -173,7 +173,7 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 		return 0;
 	}
 	add_fields(a, c, s, &sampled_ns);
-	rc = make_profile(a, &p, g, err);
+	rc = build_profile(a, &p, g, err);
 	if (rc == 0) {
 		struct groups groups;
 

@@ -98,7 +98,7 @@ static void close_window(struct windows *w, const struct windows_reading *r)
 		*value = (float)r->sum;
 }
 
-static int take_counters(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int add_counters(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct windows *w = arg;
 
@@ -126,7 +126,7 @@ static int take_counters(void *arg, unsigned worker, size_t block, const struct 
 }
 
 /* Devices: the part of each window that commands cover. The table is small compared to the others. */
-static int take_gpu(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int add_gpu(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct windows *w = arg;
 
@@ -180,11 +180,11 @@ static int windows_read(struct windows *w, struct analyze *a, struct sonde_err *
 	if (rc < 0)
 		return err_sys(err, ENOMEM, "cannot compute the features");
 	if (counters)
-		rc = store_scan(counters, &opts, take_counters, w, err);
+		rc = store_scan(counters, &opts, add_counters, w, err);
 	for (size_t i = 0; i < w->reading_count && rc == 0; i++)
 		if (w->readings[i].is_known)
 			close_window(w, &w->readings[i]);
-	return rc == 0 && gpu ? store_scan(gpu, &gpu_opts, take_gpu, w, err) : rc;
+	return rc == 0 && gpu ? store_scan(gpu, &gpu_opts, add_gpu, w, err) : rc;
 }
 
 static void windows_release(struct windows *w)

@@ -114,7 +114,7 @@ static bool is_seen(const struct analyze *a, struct open_span *span, int64_t ts_
 
 #define OUT_OF_ORDER 1
 
-static int take_backwards(struct selftime *s, const struct store_batch *b, size_t i)
+static int add_backwards(struct selftime *s, const struct store_batch *b, size_t i)
 {
 	struct thread *t = thread_of(s, b->columns[STORE_SPAN_pid].ints[i], b->columns[STORE_SPAN_tid].ints[i]);
 	struct open_span span = { .name = b->columns[STORE_SPAN_name].ints[i],
@@ -148,7 +148,7 @@ static int read_backwards(struct selftime *s, struct store_table *table, struct 
 			continue;
 		}
 		for (size_t i = rc < 0 ? 0 : batch.rows; i-- > 0 && rc == 0;)
-			rc = take_backwards(s, &batch, i);
+			rc = add_backwards(s, &batch, i);
 	}
 	store_batch_release(&batch);
 	return rc;
@@ -156,7 +156,7 @@ static int read_backwards(struct selftime *s, struct store_table *table, struct 
 
 /* Forwards, in order of starts, longest first. */
 
-static int take_forwards(struct selftime *s, const struct store_span *row)
+static int add_forwards(struct selftime *s, const struct store_span *row)
 {
 	struct thread *t = thread_of(s, row->pid, row->tid);
 	struct open_span span = { .name = row->name, .category = row->category };
@@ -180,7 +180,7 @@ static int read_forwards(struct selftime *s, struct store_table *table, struct s
 	int rc = model_rows_open(&rows, table, &opts, err);
 
 	while (rc == 0 && (rc = model_rows_next(rows, &row, err)) == 0 && row)
-		rc = take_forwards(s, row);
+		rc = add_forwards(s, row);
 	model_rows_free(rows);
 	return rc;
 }
@@ -199,7 +199,7 @@ static void reset(struct selftime *s)
 }
 
 /* Results are kept separately until all rows are read: wrong order may be detected late. */
-static int make_sums(struct selftime *s, struct sonde_err *err)
+static int create_sums(struct selftime *s, struct sonde_err *err)
 {
 	struct engine_query q = { "inner", 2, { STORE_SPAN_name, STORE_SPAN_category }, ENGINE_NONE, 1,
 		{ { ENGINE_SUM, STORE_SPAN_dur_ns } } };
@@ -213,14 +213,14 @@ static int make_sums(struct selftime *s, struct sonde_err *err)
 
 static int read_spans(struct selftime *s, struct store_table *table, struct sonde_err *err)
 {
-	int rc = make_sums(s, err);
+	int rc = create_sums(s, err);
 
 	if (rc == 0)
 		rc = read_backwards(s, table, err);
 	if (rc != OUT_OF_ORDER)
 		return rc;
 	reset(s);
-	rc = make_sums(s, err);
+	rc = create_sums(s, err);
 	return rc < 0 ? rc : read_forwards(s, table, err);
 }
 

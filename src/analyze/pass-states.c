@@ -136,7 +136,7 @@ static int64_t life_of(const struct analyze *a, const struct store_task *t)
 	return to > from ? to - from : 0;
 }
 
-static int take_tasks(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int on_tasks(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct taking *t = arg;
 
@@ -277,7 +277,7 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 		analyze_absent(s, "context switches were not recorded");
 		return 0;
 	}
-	rc = store_scan(model_table(a->run, STORE_TABLE_TASK), &opts, take_tasks, &t, err);
+	rc = store_scan(model_table(a->run, STORE_TABLE_TASK), &opts, on_tasks, &t, err);
 	for (size_t i = 0; i < t.count; i++)
 		account(states, &t.threads[i], g);
 	if (rc == 0)

@@ -86,7 +86,7 @@ static size_t place_of(const struct profiling *p, int64_t ts_ns, int64_t tid)
 	return thread * SWARM_BUCKETS + (size_t)bucket;
 }
 
-static int take(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int on_block(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct profiling *p = arg;
 	const int64_t *ts = b->columns[STORE_SAMPLE_ts_ns].ints, *tid = b->columns[STORE_SAMPLE_tid].ints;
@@ -160,7 +160,7 @@ static int profile(struct profiling *p, const struct engine_groups *by_thread, s
 	if (!p->of_stack)
 		return -ENOMEM;
 	find_threads(p, by_thread);
-	rc = store_scan(model_table(p->a->run, STORE_TABLE_SAMPLE), &opts, take, p, err);
+	rc = store_scan(model_table(p->a->run, STORE_TABLE_SAMPLE), &opts, on_block, p, err);
 	if (rc == 0 && p->names.count)
 		qsort(p->functions, p->names.count < FUNCTIONS_MAX ? p->names.count : FUNCTIONS_MAX,
 				sizeof(*p->functions), by_samples);

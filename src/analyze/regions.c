@@ -133,7 +133,7 @@ static int read_points(struct model_run *run, const char *name, struct points *p
 	return rc == -ENOMEM ? err_sys(err, ENOMEM, "cannot read the counter") : rc;
 }
 
-static int take_total(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int on_total(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct wanted *w = arg;
 
@@ -154,7 +154,7 @@ static bool is_total(struct model_run *run, const char *name)
 	struct store_scan_opts opts = { .threads = 1 };
 	struct store_table *t = model_table(run, STORE_TABLE_SERIES);
 
-	return t && store_scan(t, &opts, take_total, &wanted, NULL) == 1;
+	return t && store_scan(t, &opts, on_total, &wanted, NULL) == 1;
 }
 
 static int by_gap(const void *a, const void *b)

@@ -86,7 +86,7 @@ static int take_run(struct diff *d, bool is_b, size_t i, const char *name, struc
 	if (!rc)
 		rc = analyze_finish(a, &result, err);
 	if (!rc)
-		rc = diff_take(d, is_b, i, result, err);
+		rc = diff_add(d, is_b, i, result, err);
 	analyze_free(a);
 	model_run_free(run);
 	return rc;

@@ -57,7 +57,7 @@ static void collect_reports(struct running *r)
 	ssize_t n;
 
 	while (taken < REPORTS_CHUNK_MAX && (n = read(r->report_fd, bytes, sizeof(bytes))) > 0) {
-		fleet_reports_take(&r->batches.reports, bytes, (size_t)n, clock_mono_ns() - job_start_ns(r->job));
+		fleet_reports_consume(&r->batches.reports, bytes, (size_t)n, clock_mono_ns() - job_start_ns(r->job));
 		taken += (size_t)n;
 	}
 }
@@ -75,7 +75,7 @@ static int renew(struct running *r)
 }
 
 /* Checks for new events of the job. */
-static enum verdict look_for_news(struct running *r)
+static enum verdict poll_job(struct running *r)
 {
 	struct fleet_jobs jobs_state;
 	const struct fleet_job *job;
@@ -117,12 +117,12 @@ static enum verdict tick(struct running *r)
 	if (!r->is_cut && now_ns - r->send_ns >= SECOND_NS / 5) {
 		ssize_t n;
 
-		verdict = look_for_news(r);
+		verdict = poll_job(r);
 		/* Knob changes and other lines for the command; a command that does not read blocks nothing. */
 		if (!r->knobs)
 			fleet_knobs_watch(&r->knobs, r->agent->client, r->id, NULL);
 		if (r->knobs && r->words.len < WORDS_HELD_MAX)
-			fleet_knobs_take(r->knobs, &r->words);
+			fleet_knobs_read(r->knobs, &r->words);
 		n = r->words.len ? send(r->report_fd, r->words.data, r->words.len, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
 		if (n > 0) {
 			r->words.len -= (size_t)n;
@@ -167,7 +167,7 @@ static int exit_code_of(int status)
 }
 
 /* May a failed report be sent again? */
-static bool may_tell_again(struct agent *a, struct fleet_lease *lease)
+static bool may_retry(struct agent *a, struct fleet_lease *lease)
 {
 	poll(NULL, 0, TICK_MS);
 	fleet_lease_renew(lease, NULL);
@@ -193,7 +193,7 @@ int agent_tell_end(struct agent *a, struct fleet_lease *lease, uint64_t epoch, i
 	json_end(&j);
 	do
 		rc = fleet_client_publish(a->client, fleet_lease_job(lease), "event", text.data, key, NULL, NULL);
-	while (rc < 0 && may_tell_again(a, lease));
+	while (rc < 0 && may_retry(a, lease));
 	return rc < 0 ? rc : fleet_lease_ack(lease, NULL);
 }
 
@@ -208,7 +208,7 @@ static bool send_all(struct running *r)
 	collect_reports(r);
 	do
 		rc = fleet_batches_send(&r->batches, r->agent->client, r->id, r->epoch);
-	while (rc < 0 && may_tell_again(r->agent, r->lease));
+	while (rc < 0 && may_retry(r->agent, r->lease));
 	return rc == 0;
 }
 
@@ -268,7 +268,7 @@ static int start(struct running *r, const struct fleet_job *job, int out_fd, int
 	return job_start(&r->job, &spec, err);
 }
 
-static int make_streams(int out[2], int report[2])
+static int create_streams(int out[2], int report[2])
 {
 	if (pipe2(out, O_CLOEXEC) < 0)
 		return -errno;
@@ -328,7 +328,7 @@ void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct flee
 
 	if (!fetch_files(&r, job))
 		return;
-	rc = make_streams(out, report);
+	rc = create_streams(out, report);
 	if (rc < 0) {
 		tempdir_release(&r.work);
 		fleet_lease_return(lease);

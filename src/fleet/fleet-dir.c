@@ -37,7 +37,7 @@ static const char *absolute(struct arena *arena, const char *dir)
 	return here ? arena_printf(arena, "%s/%s", here, dir) : NULL;
 }
 
-static void take_process(struct fleet_dir *home, const json_t *row)
+static void parse_process(struct fleet_dir *home, const json_t *row)
 {
 	struct fleet_process *p = &home->processes[home->count];
 	const char *role = json_string_value(json_object_get(row, "role"));
@@ -58,7 +58,7 @@ static const char *copy_of(struct arena *arena, const json_t *row, const char *k
 	return text ? arena_strdup(arena, text) : NULL;
 }
 
-static void take_member(struct fleet_dir *home, const json_t *row, struct arena *arena)
+static void parse_member(struct fleet_dir *home, const json_t *row, struct arena *arena)
 {
 	struct fleet_host m = { .host = copy_of(arena, row, "host"),
 		.shell = copy_of(arena, row, "shell"),
@@ -89,9 +89,9 @@ static int parse(struct fleet_dir *home, const struct buf *text, struct arena *a
 
 	home->member = copy_of(arena, root, "member");
 	for (size_t i = 0; i < json_array_size(rows) && rc == 0; i++)
-		take_process(home, json_array_get(rows, i));
+		parse_process(home, json_array_get(rows, i));
 	for (size_t i = 0; i < json_array_size(members) && rc == 0; i++)
-		take_member(home, json_array_get(members, i), arena);
+		parse_member(home, json_array_get(members, i), arena);
 	if (rc < 0)
 		rc = err_set(err, EINVAL, "invalid '%s/fleet.json'", home->dir);
 	json_decref(root);

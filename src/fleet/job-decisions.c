@@ -378,7 +378,7 @@ static void add_line(const struct fleet_knobs *k, kvEntry *entry, struct buf *ou
 		buf_addf(out, "knob %s %s\n", key + k->skip, same);
 }
 
-void fleet_knobs_take(struct fleet_knobs *k, struct buf *out)
+void fleet_knobs_read(struct fleet_knobs *k, struct buf *out)
 {
 	kvEntry *entry = NULL;
 

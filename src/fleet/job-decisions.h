@@ -36,7 +36,7 @@ int fleet_knob_set(struct fleet_client *client, const char *id, const char *name
 
 int fleet_knobs_watch(struct fleet_knobs **out, struct fleet_client *client, const char *id, struct sonde_err *err);
 /* Appends a line to out for each change that has arrived. Does not block. */
-void fleet_knobs_take(struct fleet_knobs *k, struct buf *out);
+void fleet_knobs_read(struct fleet_knobs *k, struct buf *out);
 void fleet_knobs_free(struct fleet_knobs *k); /* NULL is allowed */
 
 #endif

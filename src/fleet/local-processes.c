@@ -140,7 +140,7 @@ void fleet_drain(const struct fleet_dir *home)
 	}
 }
 
-static int make_token(char text[2 * TOKEN_BYTES + 1], struct sonde_err *err)
+static int create_token(char text[2 * TOKEN_BYTES + 1], struct sonde_err *err)
 {
 	unsigned char bytes[TOKEN_BYTES];
 
@@ -216,7 +216,7 @@ int fleet_start_server(struct fleet_dir *home, const char *listen, struct arena 
 	CLEANUP(buf_release) struct buf config = BUF_INIT, ports = BUF_INIT;
 	char token[2 * TOKEN_BYTES + 1];
 	char *argv[] = { (char[]){ "nats-server" }, (char[]){ "-c" }, NULL, NULL };
-	int rc = address ? make_token(token, err) : err_set(err, EINVAL, "invalid listen address '%s'", listen);
+	int rc = address ? create_token(token, err) : err_set(err, EINVAL, "invalid listen address '%s'", listen);
 
 	buf_addf(&config, "%s/nats.conf", home->dir);
 	buf_addf(&ports, "%s/ports", home->dir);

@@ -60,7 +60,7 @@ static bool parse(const char *line, struct fleet_report *row)
 }
 
 /* `event JSON`: kept verbatim if it is valid JSON. */
-static bool take_note(struct fleet_reports *r, const char *line)
+static bool parse_note(struct fleet_reports *r, const char *line)
 {
 	static const char word[] = "event ";
 	const char *text = line + sizeof(word) - 1;
@@ -89,7 +89,7 @@ static bool take_note(struct fleet_reports *r, const char *line)
 	return true;
 }
 
-void fleet_reports_take(struct fleet_reports *r, const char *bytes, size_t n, int64_t since_start_ns)
+void fleet_reports_consume(struct fleet_reports *r, const char *bytes, size_t n, int64_t since_start_ns)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (bytes[i] == '\n') {
@@ -99,7 +99,7 @@ void fleet_reports_take(struct fleet_reports *r, const char *bytes, size_t n, in
 				r->line[r->line_len] = '\0';
 				if (parse(r->line, &row))
 					add_row(r, &row);
-				else if (!take_note(r, r->line))
+				else if (!parse_note(r, r->line))
 					r->bad_lines++;
 			} else {
 				r->bad_lines++;

@@ -145,7 +145,7 @@ struct fetch {
 	void *arg;
 };
 
-static int take_chunk(void *arg, const struct fleet_message *m)
+static int on_chunk(void *arg, const struct fleet_message *m)
 {
 	struct fetch *f = arg;
 	const char *dot = strrchr(m->subject, '.');
@@ -170,7 +170,7 @@ static int fetch(struct fleet_client *client, const struct fleet_files *files, s
 	if (!chunk)
 		return err_sys(err, ENOMEM, "cannot fetch the job's files");
 	snprintf(subject, sizeof(subject), "sonde.files.%s.*", files->hash);
-	rc = fleet_client_read(client, subject, take_chunk, f, err);
+	rc = fleet_client_read(client, subject, on_chunk, f, err);
 	if (rc == 0 && f->taken < f->chunks)
 		rc = err_set(err, ENOENT, "the job's files are no longer on the server");
 	if (rc == 0)
@@ -202,7 +202,7 @@ int fleet_work_open(struct tempdir *w, struct fleet_client *client, const struct
 enum { EVENT_BYTES_MAX = 512 << 10, ROWS_MAX = 10000 };
 
 /* "<name>_<mmdd_HHMMSS>_<random>": one token of a NATS subject. */
-static int make_id(struct buf *id, const char *name, struct sonde_err *err)
+static int build_id(struct buf *id, const char *name, struct sonde_err *err)
 {
 	time_t now = time(NULL);
 	unsigned short random;
@@ -357,7 +357,7 @@ int submission_send(const struct submission *s, struct fleet_client *client, str
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct fleet_files files = { 0 };
-	int rc = make_id(id, s->name, err);
+	int rc = build_id(id, s->name, err);
 
 	if (rc == 0 && s->push)
 		rc = upload(client, s->push, &files, err);
@@ -383,14 +383,14 @@ struct file_reader {
 	size_t count;
 };
 
-static int take_environment(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_environment(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	struct row *row = into;
 
 	return config_take_environment(r, map, &row->submission.env);
 }
 
-static int take_memory(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_memory(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct row *row = into;
 	const char *text = config_text(node);
@@ -404,19 +404,19 @@ static const struct config_key row_keys[] = {
 	{ "name", CONFIG_TEXT, offsetof(struct row, submission.name) },
 	{ "command", CONFIG_LIST, offsetof(struct row, command) },
 	{ "directory", CONFIG_TEXT, offsetof(struct row, submission.cwd) },
-	{ "environment", CONFIG_OTHER, .take = take_environment },
+	{ "environment", CONFIG_OTHER, .take = parse_environment },
 	{ "target_loss", CONFIG_REAL, offsetof(struct row, submission.target_loss) },
 	{ "window", CONFIG_WHOLE, offsetof(struct row, submission.window), .min = 1 },
 	{ "tune", CONFIG_TEXT, offsetof(struct row, submission.plan) },
 	{ "push", CONFIG_TEXT, offsetof(struct row, submission.push) },
 	{ "cpus", CONFIG_WHOLE, offsetof(struct row, submission.cpus), .min = 1 },
-	{ "memory", CONFIG_OTHER, .take = take_memory },
+	{ "memory", CONFIG_OTHER, .take = parse_memory },
 	{ "label", CONFIG_TEXT, offsetof(struct row, submission.label) },
 	{ "times", CONFIG_WHOLE, offsetof(struct row, times), .min = 1 },
 	{ NULL },
 };
 
-static int take_row(struct file_reader *f, yaml_node_t *node)
+static int parse_row(struct file_reader *f, yaml_node_t *node)
 {
 	struct config_reader *r = &f->reader;
 	struct row row = { .submission = SUBMISSION_INIT, .times = 1 };
@@ -440,7 +440,7 @@ static int take_row(struct file_reader *f, yaml_node_t *node)
 	return 0;
 }
 
-static int take_document(struct config_reader *r, yaml_node_t *root)
+static int parse_document(struct config_reader *r, yaml_node_t *root)
 {
 	struct file_reader *f = (struct file_reader *)r;
 	yaml_node_t *node;
@@ -452,7 +452,7 @@ static int take_document(struct config_reader *r, yaml_node_t *root)
 	if (!f->rows)
 		return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 	for (size_t i = 0; rc == 0 && (node = config_item(r, root, i)); i++)
-		rc = take_row(f, node);
+		rc = parse_row(f, node);
 	return rc == 0 && !f->count ? config_error(r, root, "no jobs found") : rc;
 }
 
@@ -460,7 +460,7 @@ int submission_load(const char *path, struct submission **out, size_t *count, st
 		struct sonde_err *err)
 {
 	struct file_reader f = { .reader = { .path = path, .arena = arena, .err = err, .what = "a job" } };
-	int rc = config_load(&f.reader, take_document);
+	int rc = config_load(&f.reader, parse_document);
 
 	*out = f.rows;
 	*count = f.count;

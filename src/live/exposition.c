@@ -182,7 +182,7 @@ struct bound {
 static struct bound bounds[OCTAVES + 1];
 static pthread_once_t bounds_once = PTHREAD_ONCE_INIT;
 
-static void make_bounds(void)
+static void build_bounds(void)
 {
 	for (int i = 0; i < OCTAVES; i++) {
 		struct bound *b = &bounds[i];
@@ -206,7 +206,7 @@ static void exposition_buckets(struct exposition *x, const struct exposition_his
 	size_t bucket = 0, head_bytes = 0, number_bytes = 0;
 	uint64_t below = 0, written = UINT64_MAX;
 
-	pthread_once(&bounds_once, make_bounds);
+	pthread_once(&bounds_once, build_bounds);
 	if (!buf_reserve(x->out, (OCTAVES + 1) * line_max + example_max))
 		return;
 	head = at = x->out->data + x->out->len;

@@ -386,7 +386,7 @@ bool live_container_conmon(const char *words, size_t bytes, const char *id, char
 }
 
 /* The text between `before` and the next quote. */
-static bool take_quoted(const struct buf *text, const char *before, char *name, size_t size)
+static bool parse_quoted(const struct buf *text, const char *before, char *name, size_t size)
 {
 	const char *at = text->len ? strstr(text->data, before) : NULL, *end;
 
@@ -404,7 +404,7 @@ bool live_container_docker(const char *root, const char *id, char *name, size_t 
 
 	snprintf(path, sizeof(path), "%s/containers/%s/config.v2.json", root, id);
 	return fs_read_file(AT_FDCWD, path, TEXT_MAX, &text, NULL) == 0 &&
-			take_quoted(&text, "\"Name\":\"/", name, size);
+			parse_quoted(&text, "\"Name\":\"/", name, size);
 }
 
 bool live_container_env(int root, char *name, size_t size)
@@ -419,7 +419,7 @@ bool live_container_env(int root, char *name, size_t size)
 
 	if (n > 0)
 		buf_add(&text, bytes, (size_t)n);
-	return n > 0 && take_quoted(&text, "name=\"", name, size);
+	return n > 0 && parse_quoted(&text, "name=\"", name, size);
 }
 
 static pid_t parent_of(pid_t pid)

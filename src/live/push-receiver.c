@@ -50,7 +50,7 @@ static void set_metric(struct pushed_text *t, const char *name, const json_t *va
  * Splits the text into messages, independent of read boundaries. The first `known` bytes were searched before and
  * contain no end of a message, except that their last byte may start one.
  */
-static void take_text(struct pushed_text *t, size_t known)
+static void split_text(struct pushed_text *t, size_t known)
 {
 	char *from = t->text.data, *look = from + (known ? known - 1 : 0), *end;
 
@@ -80,7 +80,7 @@ bool pushed_text_add(struct pushed_text *t, const char *bytes, size_t n)
 	for (size_t i = before; i < t->text.len; i++)
 		if (!t->text.data[i])
 			t->text.data[i] = '?'; /* a NUL is not valid JSON either */
-	take_text(t, before);
+	split_text(t, before);
 	return true;
 }
 

@@ -61,7 +61,7 @@ static bool grows(const char *name)
 }
 
 /* 0: the key is too long, the series gets no history. */
-static size_t make_key(char key[KEY_BYTES_MAX], const char *name, const struct exposition_label *labels, size_t count)
+static size_t build_key(char key[KEY_BYTES_MAX], const char *name, const struct exposition_label *labels, size_t count)
 {
 	size_t n = 0;
 
@@ -135,11 +135,11 @@ void live_history_begin(struct live_history *h, double now_s)
 	h->look++;
 }
 
-void live_history_take(struct live_history *h, const char *name, const struct exposition_label *labels, size_t count,
+void live_history_add(struct live_history *h, const char *name, const struct exposition_label *labels, size_t count,
 		double value)
 {
 	char key[KEY_BYTES_MAX];
-	size_t bytes = make_key(key, name, labels, count);
+	size_t bytes = build_key(key, name, labels, count);
 	uint64_t *at = bytes ? map_get(&h->index, key, bytes) : NULL;
 	struct series *s = at ? &h->series[*at - 1] : bytes ? add_series(h, key, bytes) : NULL;
 
@@ -166,7 +166,7 @@ void live_history_end(struct live_history *h)
 
 static void take(void *arg, const char *name, const struct exposition_label *labels, size_t count, double value)
 {
-	live_history_take(arg, name, labels, count, value);
+	live_history_add(arg, name, labels, count, value);
 }
 
 static void *work(void *arg)

@@ -72,7 +72,7 @@ static pid_t find_inside(pid_t inner, const struct stat *board, const char *name
  * Returns 0 if the owner has exited. If we may not read a process's mappings, its pid is accepted, except for pid 1,
  * which exists in every container too.
  */
-static pid_t live_whose(int board_fd, const char *name, pid_t pid)
+static pid_t live_board_owner(int board_fd, const char *name, pid_t pid)
 {
 	struct stat board;
 	pid_t inside;
@@ -195,7 +195,7 @@ int live_watch_announce(int dirfd, pid_t pid, struct sonde_err *err)
 }
 
 /* Identifies the process by its board. */
-static int take_board(int dirfd, const char *file, struct live_entry *e)
+static int identify_board(int dirfd, const char *file, struct live_entry *e)
 {
 	struct sonde_segment head;
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -205,13 +205,13 @@ static int take_board(int dirfd, const char *file, struct live_entry *e)
 	e->board_fd = fd < 0 && errno == EPERM ? openat(dirfd, file, flags) : fd;
 	if (e->board_fd < 0 || live_board_head(e->board_fd, &head) < 0)
 		return -EBADMSG;
-	e->pid = live_whose(e->board_fd, file, head.pid);
+	e->pid = live_board_owner(e->board_fd, file, head.pid);
 	e->start_mono_ns = head.start_mono_ns;
 	return 0;
 }
 
 /* Identifies the process by its announcement: its pid, and a time by which it was running. */
-static int take_announced(int dirfd, const char *file, struct live_entry *e)
+static int identify_announced(int dirfd, const char *file, struct live_entry *e)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -229,7 +229,7 @@ static int open_entry(int dirfd, const char *file, struct live_entry *e)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	*e = (struct live_entry){ .board_fd = -1, .stat_fd = -1, .metric_count = METRICS_GUESS };
-	if ((is_of(file, BOARD) ? take_board(dirfd, file, e) : take_announced(dirfd, file, e)) < 0)
+	if ((is_of(file, BOARD) ? identify_board(dirfd, file, e) : identify_announced(dirfd, file, e)) < 0)
 		return -EBADMSG;
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)e->pid);
 	e->stat_fd = e->pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -288,7 +288,7 @@ static bool has_board(const struct live_ring *r, pid_t pid)
 }
 
 /* Scans a directory that has changed. */
-static int look_into(struct live_ring *r)
+static int scan_dir(struct live_ring *r)
 {
 	int copy = openat(r->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
 	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
@@ -326,7 +326,7 @@ static int revisit(struct live_ring *r)
 	if (!r->is_seen || is_same_time(st.st_mtim, r->time))
 		return 0;
 	r->time = settled(st.st_mtim);
-	return look_into(r);
+	return scan_dir(r);
 }
 
 static bool is_known(const struct live_watch *w, const char *path)
@@ -354,7 +354,7 @@ static int add_ring(struct live_watch *w, const char *path)
 	return revisit(&w->rings[w->ring_count - 1]);
 }
 
-static int look_for_rings(struct live_watch *w, const char *place, struct timespec *time)
+static int find_rings(struct live_watch *w, const char *place, struct timespec *time)
 {
 	char prefix[32], path[300];
 	struct stat st;
@@ -387,7 +387,7 @@ int live_watch_refresh(struct live_watch *w, int64_t age_ns, struct sonde_err *e
 	for (size_t i = 0; i < w->ring_count && rc == 0; i++)
 		rc = revisit(&w->rings[i]);
 	for (size_t i = 0; rc == 0 && w->places[i] && i < LIVE_PLACES_MAX; i++)
-		rc = look_for_rings(w, w->places[i], &w->place_times[i]);
+		rc = find_rings(w, w->places[i], &w->place_times[i]);
 	for (size_t i = 0; i < w->ring_count; i++)
 		if (w->rings[i].is_seen)
 			w->rings[kept++] = w->rings[i];

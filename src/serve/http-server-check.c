@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-int http_make_token(char token[HTTP_TOKEN_BYTES], struct sonde_err *err)
+int http_create_token(char token[HTTP_TOKEN_BYTES], struct sonde_err *err)
 {
 	unsigned char bytes[(HTTP_TOKEN_BYTES - 1) / 2];
 

@@ -58,7 +58,7 @@ struct http_server {
 int http_check_request(struct http_server *g, struct MHD_Connection *c, const struct http_endpoint *endpoint,
 		struct sonde_err *err);
 bool http_is_clean_path(const char *path);
-int http_make_token(char token[HTTP_TOKEN_BYTES], struct sonde_err *err);
+int http_create_token(char token[HTTP_TOKEN_BYTES], struct sonde_err *err);
 /* Returns true if it is a valid token of a URL, and invalidates it. */
 bool http_exchange_token(struct http_server *g, const char *token);
 

@@ -251,11 +251,11 @@ static void completed(void *arg, struct MHD_Connection *c, void **place, enum MH
 	*place = NULL;
 }
 
-static void say_nothing(void *arg, const char *format, va_list ap) {}
+static void log_nothing(void *arg, const char *format, va_list ap) {}
 
 static int set_up(struct http_server *g, struct sonde_err *err)
 {
-	int rc = http_make_token(g->session, err);
+	int rc = http_create_token(g->session, err);
 
 	if (rc == 0)
 		rc = g->options.unix_path ? listen_unix(g, err) : listen_tcp(g, err);
@@ -267,7 +267,7 @@ static int set_up(struct http_server *g, struct sonde_err *err)
 		return rc;
 	g->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME |
 					MHD_USE_ITC,
-			0, NULL, NULL, answer, g, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+			0, NULL, NULL, answer, g, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,
 			MHD_OPTION_LISTEN_SOCKET, g->fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX,
 			MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_HEADER_BYTES_MAX, MHD_OPTION_THREAD_POOL_SIZE,
 			(unsigned)THREADS, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
@@ -330,7 +330,7 @@ int http_server_url(struct http_server *g, struct buf *out, struct sonde_err *er
 		buf_addf(out, "http+unix:%s", g->unix_path);
 		return buf_error(out);
 	}
-	rc = http_make_token(token, err);
+	rc = http_create_token(token, err);
 	if (rc < 0)
 		return rc;
 	/* The oldest token makes room for this one. */

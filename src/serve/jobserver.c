@@ -69,7 +69,7 @@ struct target {
 	const char *name; /* NULL: none */
 };
 
-static int take_target(const char *path, const char *prefix, struct target *t, struct sonde_err *err)
+static int parse_target(const char *path, const char *prefix, struct target *t, struct sonde_err *err)
 {
 	const char *from = path + strlen(prefix), *name;
 	char *end;
@@ -164,7 +164,7 @@ static const struct {
 static int get_job(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	struct target t;
-	int rc = take_target(http_request_path(r), "/jobs/", &t, err);
+	int rc = parse_target(http_request_path(r), "/jobs/", &t, err);
 
 	if (rc < 0)
 		return rc;
@@ -177,7 +177,7 @@ static int get_job(void *arg, const struct http_request *r, struct http_reply *r
 static int get_item(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	struct target t;
-	int rc = take_target(http_request_path(r), "/queue/item/", &t, err);
+	int rc = parse_target(http_request_path(r), "/queue/item/", &t, err);
 
 	return rc < 0 ? rc : show(arg, &t, reply, err);
 }
@@ -196,7 +196,7 @@ static int get_jobs(void *arg, const struct http_request *r, struct http_reply *
 static int post_job(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	struct target t;
-	int rc = take_target(http_request_path(r), "/jobs/", &t, err);
+	int rc = parse_target(http_request_path(r), "/jobs/", &t, err);
 
 	if (rc == 0 && strcmp(t.word, "cancel") != 0)
 		rc = err_set(err, ENOENT, "a job can be cancelled, not '%s'", t.word);

@@ -14,7 +14,7 @@
 
 #define NAMES_MAX 4096 /* per request */
 
-static void say_loss(void *arg, const char *sentence)
+static void write_loss(void *arg, const char *sentence)
 {
 	json_str(arg, sentence);
 }
@@ -51,7 +51,7 @@ int run_api_answer_run(struct run_api *v, const struct run_api_query *q, struct 
 	json_key(&j, "run");
 	json_raw(&j, said ? said : "{}", said ? strlen(said) : 2);
 	json_karray(&j, "loss");
-	rc = model_losses(v->run, say_loss, &j, err);
+	rc = model_losses(v->run, write_loss, &j, err);
 	json_end(&j);
 	json_end(&j);
 	pthread_mutex_unlock(&v->model);

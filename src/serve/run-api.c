@@ -38,7 +38,7 @@ const struct run_api_answer *run_api_answer_find(const char *name)
 }
 
 /* Returns a fingerprint of the files on disk. */
-static uint64_t look(const char *path)
+static uint64_t find_answer(const char *path)
 {
 	static const char *const names[] = { "run.json", "tables/io.tbl", "tables/span.tbl", "tables/step.tbl",
 		"tables/mark.tbl", "tables/counter.tbl", "tables/sched.tbl", "tables/sample.tbl", "tables/gpu.tbl",
@@ -100,7 +100,7 @@ static int open_run(const char *name, struct opened *o, struct sonde_err *err)
 
 	if (rc < 0)
 		return rc;
-	o->seen = look(model_run_path(o->run));
+	o->seen = find_answer(model_run_path(o->run));
 	rc = model_load(o->run, MODEL_ALL, err);
 	if (rc == 0)
 		rc = model_lanes_open(&o->pyramid, o->run, NULL, err);
@@ -203,7 +203,7 @@ int run_api_refresh(struct run_api *v, bool *is_new, struct sonde_err *err)
 	int rc;
 
 	*is_new = false;
-	if (!v->is_growing || look(v->name) == v->seen)
+	if (!v->is_growing || find_answer(v->name) == v->seen)
 		return 0;
 	rc = open_run(v->name, &o, err);
 	if (rc < 0)

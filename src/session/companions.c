@@ -273,7 +273,7 @@ int tool_wrap_apply(struct tool_wrap *w, const struct session_spec *s, const str
 
 /* Companions, tools and probes of session files. */
 
-static int take_ready(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_ready(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	static const struct config_key keys[] = {
 		{ "port", CONFIG_WHOLE, offsetof(struct companion_spec, port), .min = 1 },
@@ -299,7 +299,7 @@ static int take_companion(struct config_reader *r, yaml_node_t *item, struct com
 	static const struct config_key keys[] = {
 		{ "name", CONFIG_TEXT, offsetof(struct companion_spec, name) },
 		{ "command", CONFIG_LIST, offsetof(struct companion_spec, command) },
-		{ "ready", CONFIG_OTHER, 0, .take = take_ready },
+		{ "ready", CONFIG_OTHER, 0, .take = parse_ready },
 		{ NULL },
 	};
 	int rc = config_take_map(r, item, keys, "a companion", to);
@@ -333,7 +333,7 @@ static const char **copy_words(struct config_reader *r, const char *const *words
 	return out;
 }
 
-static int take_known_tool(struct config_reader *r, const yaml_node_t *item, struct companion_spec *to)
+static int parse_known_tool(struct config_reader *r, const yaml_node_t *item, struct companion_spec *to)
 {
 	const char *names[TOOL_ROWS + 1] = { NULL }, *nearest;
 
@@ -357,7 +357,7 @@ static int take_known_tool(struct config_reader *r, const yaml_node_t *item, str
 	return -EINVAL;
 }
 
-static int take_tool(struct config_reader *r, yaml_node_t *item, struct companion_spec *to)
+static int parse_tool(struct config_reader *r, yaml_node_t *item, struct companion_spec *to)
 {
 	static const struct config_key keys[] = {
 		{ "name", CONFIG_TEXT, offsetof(struct companion_spec, name) },
@@ -366,7 +366,7 @@ static int take_tool(struct config_reader *r, yaml_node_t *item, struct companio
 		{ "env", CONFIG_LIST, offsetof(struct companion_spec, env) },
 		{ NULL },
 	};
-	int rc = config_text(item) ? take_known_tool(r, item, to) : config_take_map(r, item, keys, "a tool", to);
+	int rc = config_text(item) ? parse_known_tool(r, item, to) : config_take_map(r, item, keys, "a tool", to);
 
 	if (rc == 0 && has_words(to->command) == has_words(to->tool_wrap))
 		return config_error(r, item, "a tool needs either 'command' or 'around'");
@@ -398,18 +398,18 @@ static int parse_companion(struct config_reader *r, yaml_node_t *list, const cha
 	return 0;
 }
 
-int spec_take_companions(struct config_reader *r, yaml_node_t *list, void *into)
+int spec_parse_companions(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	struct session_spec *s = into;
 
 	return parse_companion(r, list, "companions", s->companions, &s->companion_count, take_companion);
 }
 
-int spec_take_tools(struct config_reader *r, yaml_node_t *list, void *into)
+int spec_parse_tools(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	struct session_spec *s = into;
 
-	return parse_companion(r, list, "tools", s->tools, &s->tool_count, take_tool);
+	return parse_companion(r, list, "tools", s->tools, &s->tool_count, parse_tool);
 }
 
 static const char *probe_word(const char *text)
@@ -421,7 +421,7 @@ static const char *probe_word(const char *text)
 }
 
 /* In addition to those that a profile needs. */
-int spec_take_probes(struct config_reader *r, yaml_node_t *list, void *into)
+int spec_parse_probes(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	struct session_spec *s = into;
 	size_t n = 0;

@@ -31,7 +31,7 @@ static const char *behind(const char *source, const char *scheme)
 
 /* The first lines of a request: the URL and the credentials. */
 
-static int ask_web(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
+static int request_web(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
 {
 	buf_addf(out, "GET %s\n", d->source);
 	return 0;
@@ -49,7 +49,7 @@ static void add_path(struct buf *out, const char *text)
 	buf_addc(out, '\n');
 }
 
-static int ask_s3(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
+static int request_s3(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
 {
 	static const char empty_digest[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 	const char *region = value_of("AWS_REGION") ? value_of("AWS_REGION") : value_of("AWS_DEFAULT_REGION");
@@ -79,7 +79,7 @@ static int ask_s3(struct buf *out, const struct session_dataset *d, const char *
 	return 0;
 }
 
-static int ask_sage(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
+static int request_sage(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
 {
 	const char *endpoint = d->endpoint ? d->endpoint : value_of("SAGE_ENDPOINT_URL");
 	const char *token = value_of("SAGE_TOKEN");
@@ -94,8 +94,8 @@ static int ask_sage(struct buf *out, const struct session_dataset *d, const char
 static const struct {
 	const char *scheme;
 	int (*ask)(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err);
-} schemes[] = { { "file:", NULL }, { "http://", ask_web }, { "https://", ask_web }, { "s3://", ask_s3 },
-	{ "sage://", ask_sage } };
+} schemes[] = { { "file:", NULL }, { "http://", request_web }, { "https://", request_web }, { "s3://", request_s3 },
+	{ "sage://", request_sage } };
 
 #define SCHEMES (sizeof(schemes) / sizeof(schemes[0]))
 

@@ -42,7 +42,7 @@ static char *next_line(char **at)
 	return line;
 }
 
-static bool take_number(char **at, double *to)
+static bool parse_number(char **at, double *to)
 {
 	char *end;
 
@@ -54,7 +54,7 @@ static bool take_number(char **at, double *to)
 }
 
 /* Parses "NAME" of a line; numbers follow. A name may contain quotes itself. */
-static char *take_name(char *line, char **rest)
+static char *parse_name(char *line, char **rest)
 {
 	char *end = strrchr(line, '"');
 
@@ -82,12 +82,12 @@ static bool parse_function(char *line, struct tau_function *f, double *further)
 		if (end)
 			*end = '\0';
 	}
-	f->name = take_name(line, &at);
+	f->name = parse_name(line, &at);
 	*further = 0;
-	if (!f->name || !take_number(&at, &f->calls) || !take_number(&at, &f->subroutines) ||
-			!take_number(&at, &f->exclusive) || !take_number(&at, &f->inclusive))
+	if (!f->name || !parse_number(&at, &f->calls) || !parse_number(&at, &f->subroutines) ||
+			!parse_number(&at, &f->exclusive) || !parse_number(&at, &f->inclusive))
 		return false;
-	take_number(&at, further);
+	parse_number(&at, further);
 	return true;
 }
 
@@ -95,9 +95,9 @@ static bool parse_event(char *line, struct tau_event *e)
 {
 	char *at;
 
-	e->name = take_name(line, &at);
-	return e->name && take_number(&at, &e->count) && take_number(&at, &e->max) && take_number(&at, &e->min) &&
-			take_number(&at, &e->mean);
+	e->name = parse_name(line, &at);
+	return e->name && parse_number(&at, &e->count) && parse_number(&at, &e->max) && parse_number(&at, &e->min) &&
+			parse_number(&at, &e->mean);
 }
 
 /* "12 WORD": the number of lines that follow; -1 if the line does not match. */
@@ -240,7 +240,7 @@ static void add(struct reading *r, enum kind kind, const char *name, const doubl
 		s->columns[i] += columns[i];
 }
 
-static void take_metric(void *arg, const char *metric)
+static void on_metric(void *arg, const char *metric)
 {
 	/* Clocks of TAU, all in microseconds. */
 	static const char *const clocks[] = { "TIME", "GET_TIME_OF_DAY", "GETTIMEOFDAY", "CPU_TIME", "LINUX_TIMERS",
@@ -266,7 +266,7 @@ static void add_groups(struct reading *r, const char *groups, double exclusive)
 	}
 }
 
-static void take_function(void *arg, const struct tau_function *f)
+static void on_function(void *arg, const struct tau_function *f)
 {
 	struct reading *r = arg;
 	char name[NAME_BYTES];
@@ -285,7 +285,7 @@ static void take_function(void *arg, const struct tau_function *f)
 	add_groups(r, f->group, f->exclusive * MICROSECONDS);
 }
 
-static void take_event(void *arg, const struct tau_event *e)
+static void on_event(void *arg, const struct tau_event *e)
 {
 	struct reading *r = arg;
 	struct sums *s = r->wants_events && e->count > 0 ? sums_of(r, EVENTS, e->name) : NULL;
@@ -312,7 +312,7 @@ static bool is_profile(const char *name)
 static void read_file(struct reading *r, const char *dir, const char *name)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT, text = BUF_INIT;
-	struct tau_taker taker = { take_metric, take_function, take_event, r };
+	struct tau_taker taker = { on_metric, on_function, on_event, r };
 	struct sonde_err err;
 
 	buf_init(&text, DUMP_FILE_BYTES_MAX + 1);

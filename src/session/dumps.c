@@ -82,7 +82,7 @@ static void collect(struct dump_files *f, const char *below, int depth)
 	free(entries);
 }
 
-void session_dumps_take(struct session_profile *p, const char *run)
+void session_dumps_read(struct session_profile *p, const char *run)
 {
 	struct dump_files f = { .names = calloc(FILES_MAX, sizeof(*f.names)) };
 	struct companion at = { .count = 0 };
@@ -159,7 +159,7 @@ static void tell(struct log *log, const char *name, double value)
 	buf_addf(&log->csv, "%zu,%s,%.17g\n", log->lines, name, value);
 }
 
-static bool take_line(struct log *log, const char *at)
+static bool parse_line(struct log *log, const char *at)
 {
 	static const struct {
 		const char *name;
@@ -204,7 +204,7 @@ static void read_log(struct session_profile *p, struct session_dump *d, const ch
 		end = strchr(at, '\n');
 		if (end)
 			*end++ = '\0';
-		d->rows += take_line(log, at);
+		d->rows += parse_line(log, at);
 	}
 	if (!d->rows)
 		dump_reason(d, "no lines of tegrastats in '%s'", dump_base(path));

@@ -17,7 +17,7 @@
 #define SESSION_DUMP_ROWS 20
 
 /* Reads those of the last repeat, from directory `tools` of its run. */
-void session_dumps_take(struct session_profile *p, const char *run);
+void session_dumps_read(struct session_profile *p, const char *run);
 /* Whether a value was read from a dump. */
 bool session_value_is_dumped(const struct session_value *v);
 

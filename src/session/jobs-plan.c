@@ -13,7 +13,7 @@
 
 #define TIMEOUT_USUAL_NS 3600000000000
 
-static int take_app(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, struct jobs_config *c)
+static int parse_app(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, struct jobs_config *c)
 {
 	static const struct config_key keys[] = {
 		{ "command", CONFIG_LIST, offsetof(struct jobs_app, command) },
@@ -37,22 +37,22 @@ static int take_app(struct config_reader *r, yaml_node_t *key, yaml_node_t *valu
 	return rc;
 }
 
-static int take_apps(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_apps(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	int rc = 0;
 
 	if (map->type != YAML_MAPPING_NODE)
 		return config_error(r, map, "'apps' must be a mapping of names to commands");
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top && rc == 0; p++)
-		rc = take_app(r, yaml_document_get_node(r->document, p->key),
+		rc = parse_app(r, yaml_document_get_node(r->document, p->key),
 				yaml_document_get_node(r->document, p->value), into);
 	return rc;
 }
 
-static int take_config(struct config_reader *r, yaml_node_t *root)
+static int parse_config(struct config_reader *r, yaml_node_t *root)
 {
 	static const struct config_key keys[] = {
-		{ "apps", CONFIG_OTHER, 0, .take = take_apps },
+		{ "apps", CONFIG_OTHER, 0, .take = parse_apps },
 		{ "images", CONFIG_LIST, offsetof(struct jobs_config, images) },
 		{ "mounts", CONFIG_LIST, offsetof(struct jobs_config, mounts) },
 		{ "timeout", CONFIG_DURATION, offsetof(struct jobs_config, timeout_ns) },
@@ -71,7 +71,7 @@ int jobs_config_load(struct jobs_config *c, const char *path, struct arena *aren
 		.context = c };
 
 	*c = (struct jobs_config){ .timeout_ns = TIMEOUT_USUAL_NS };
-	return path ? config_load(&r, take_config) : 0;
+	return path ? config_load(&r, parse_config) : 0;
 }
 
 /* A directory of the configuration, without its mode. */
@@ -160,7 +160,7 @@ static int check_mount(const struct jobs_plan *plan, const struct jobs_config *c
 	return plan->app && !plan->app->root ? 0 : check_now(m, err);
 }
 
-static int take_volume(struct jobs_plan *plan, const struct jobs_config *c, const char *value, struct arena *arena,
+static int parse_volume(struct jobs_plan *plan, const struct jobs_config *c, const char *value, struct arena *arena,
 		struct sonde_err *err)
 {
 	struct job_mount m = { .source = arena_strdup(arena, value) };
@@ -188,7 +188,7 @@ static int take_volume(struct jobs_plan *plan, const struct jobs_config *c, cons
 	return 0;
 }
 
-static int take_variable(struct jobs_plan *plan, const struct jobs_config *c, const char *value, struct arena *arena,
+static int parse_variable(struct jobs_plan *plan, const struct jobs_config *c, const char *value, struct arena *arena,
 		struct sonde_err *err)
 {
 	const char *equals = strchr(value, '=');
@@ -212,14 +212,14 @@ static const struct {
 	int (*take)(struct jobs_plan *, const struct jobs_config *, const char *value, struct arena *,
 			struct sonde_err *);
 } allowed[] = {
-	{ "-v", take_volume },
-	{ "--volume", take_volume },
-	{ "-e", take_variable },
-	{ "--env", take_variable },
+	{ "-v", parse_volume },
+	{ "--volume", parse_volume },
+	{ "-e", parse_variable },
+	{ "--env", parse_variable },
 };
 
 /* Parses the option at words[0]; returns the number of words consumed. */
-static int take_option(struct jobs_plan *plan, const struct jobs_config *c, char **words, struct arena *arena,
+static int parse_option(struct jobs_plan *plan, const struct jobs_config *c, char **words, struct arena *arena,
 		struct sonde_err *err)
 {
 	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
@@ -280,7 +280,7 @@ int jobs_plan(struct jobs_plan *plan, const struct jobs_config *c, const char *a
 		err_prefix(err, "app_docker_args");
 		return rc;
 	}
-	while (*words && (rc = take_option(plan, c, words, arena, err)) > 0)
+	while (*words && (rc = parse_option(plan, c, words, arena, err)) > 0)
 		words += rc;
 	return rc < 0 ? rc : 0;
 }

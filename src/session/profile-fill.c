@@ -70,7 +70,7 @@ static bool counts(const struct sonde_metric *m)
 	return m->kind == SONDE_METRIC_COUNTER || m->kind == SONDE_METRIC_RATE;
 }
 
-static void take_counter(struct session_profile *p, const struct sonde_metric *m, const struct live_clock *clock)
+static void add_counter(struct session_profile *p, const struct sonde_metric *m, const struct live_clock *clock)
 {
 	struct session_value *v;
 
@@ -82,7 +82,7 @@ static void take_counter(struct session_profile *p, const struct sonde_metric *m
 	v->each[p->repeat_count - 1] = live_rate_per_second(&v->rate);
 }
 
-void session_profile_take_board(struct session_profile *p, struct live_board *board, const struct live_clock *clock)
+void session_profile_add_board(struct session_profile *p, struct live_board *board, const struct live_clock *clock)
 {
 	for (size_t i = 0; i < board->metric_count; i++) {
 		const struct sonde_metric *m = live_board_metric(board, i);
@@ -93,7 +93,7 @@ void session_profile_take_board(struct session_profile *p, struct live_board *bo
 		session_add(p, "metric_rejected", "metric", m->name, "Rejected updates (not finite)",
 				(double)m->rejected);
 		if (counts(m))
-			take_counter(p, m, clock);
+			add_counter(p, m, clock);
 		else if (m->kind == SONDE_METRIC_HISTOGRAM && h) {
 			double sum = session_add(p, "metric_sum", "metric", m->name, "Sum of a histogram",
 					live_real(h->sum));
@@ -127,7 +127,7 @@ static double number(const struct model_run *run, const char *keys)
 	return n == STORE_NULL ? NAN : (double)n;
 }
 
-static void take_usage(struct session_profile *p, const struct model_run *run, double wall)
+static void add_usage(struct session_profile *p, const struct model_run *run, double wall)
 {
 	double cpu = (number(run, "usage.user_ns") + number(run, "usage.system_ns")) / 1e9;
 
@@ -233,7 +233,7 @@ static int tally_rows(struct tallies *t, const struct source *s, struct model_ru
 	return rc;
 }
 
-static int take_rows(struct session_profile *p, const struct source *s, struct model_run *run, struct sonde_err *err)
+static int add_rows(struct session_profile *p, const struct source *s, struct model_run *run, struct sonde_err *err)
 {
 	struct tallies t = { .names = MAP_INIT };
 	int rc = tally_rows(&t, s, run, p->spec->warm_up_ns, err);
@@ -250,14 +250,14 @@ static int take_rows(struct session_profile *p, const struct source *s, struct m
 	return rc;
 }
 
-int session_profile_take(struct session_profile *p, const char *path, int64_t wall_ns, struct sonde_err *err)
+int session_profile_add_run(struct session_profile *p, const char *path, int64_t wall_ns, struct sonde_err *err)
 {
 	struct model_run *run;
 	int rc = model_run_open(&run, path, err);
 
 	if (rc < 0)
 		return rc;
-	take_usage(p, run, (double)wall_ns / 1e9);
+	add_usage(p, run, (double)wall_ns / 1e9);
 	if (p->spec->warm_up_ns) {
 		/* No rate without a mark at the end of the warm-up: counts before and after cannot be separated. */
 		for (struct session_value *v = p->values; v < p->values + p->value_count; v++)
@@ -267,7 +267,7 @@ int session_profile_take(struct session_profile *p, const char *path, int64_t wa
 	}
 	rc = model_load(run, MODEL_NAMES, err);
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && rc == 0; i++)
-		rc = take_rows(p, &sources[i], run, err);
+		rc = add_rows(p, &sources[i], run, err);
 	model_run_free(run);
 	return rc;
 }

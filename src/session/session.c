@@ -115,7 +115,7 @@ static char *fill_in(const struct plan *plan, const char *word, struct arena *ar
 					  : filled;
 }
 
-static int make_argv(struct plan *plan, struct arena *arena, struct sonde_err *err)
+static int build_argv(struct plan *plan, struct arena *arena, struct sonde_err *err)
 {
 	const struct session_spec *s = plan->spec;
 	size_t n = 0, commands = tool_wrap_count(s->command), args = tool_wrap_count(s->args);
@@ -129,7 +129,7 @@ static int make_argv(struct plan *plan, struct arena *arena, struct sonde_err *e
 	return plan->argv ? 0 : nomem(err);
 }
 
-static int make_env(struct plan *plan, struct arena *arena, struct sonde_err *err)
+static int build_env(struct plan *plan, struct arena *arena, struct sonde_err *err)
 {
 	size_t n = 0;
 
@@ -149,7 +149,7 @@ static bool has_limits(const struct job_limits *l)
 	return l->cpus > 0 || l->memory_bytes || l->pids || l->cpu_weight;
 }
 
-static int make_place(struct plan *plan, struct sonde_err *err)
+static int build_isolation(struct plan *plan, struct sonde_err *err)
 {
 	const struct session_spec *s = plan->spec;
 
@@ -186,7 +186,7 @@ struct board_taker {
 	struct session_knobs *knobs;
 };
 
-static void take_board(void *arg, int dirfd, const char *name)
+static void on_board(void *arg, int dirfd, const char *name)
 {
 	struct board_taker *t = arg;
 	struct live_board *board = malloc(sizeof(*board)); /* too large for the stack */
@@ -195,7 +195,7 @@ static void take_board(void *arg, int dirfd, const char *name)
 	live_clock_read(&clock, dirfd);
 	live_clock_set(&clock);
 	if (board && live_board_read(board, dirfd, name, NULL) == 0)
-		session_profile_take_board(t->profile, board, &clock);
+		session_profile_add_board(t->profile, board, &clock);
 	poll_knobs(t->knobs, dirfd, name);
 	free(board);
 }
@@ -234,7 +234,7 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 		.timeout_ns = end_after_ns(plan->spec, &is_cut),
 		.ladder = &plan->spec->ladder,
 		.is_bound = true,
-		.board = take_board,
+		.board = on_board,
 		.board_arg = &taker,
 		.look = plan->spec->warm_up_ns ? mark_board : NULL,
 		.look_after_ns = plan->spec->warm_up_ns };
@@ -255,11 +255,11 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 			.is_cut = result.has_timed_out && is_cut,
 			.has_timed_out = result.has_timed_out && !is_cut };
 		snprintf(r->run, sizeof(r->run), "%s", result.path.data);
-		rc = session_profile_take(p, r->run, result.wall_ns, err);
+		rc = session_profile_add_run(p, r->run, result.wall_ns, err);
 		if (rc == 0)
 			rc = tools_collect(&tools, r->run, err);
 		if (rc == 0)
-			session_dumps_take(p, r->run);
+			session_dumps_read(p, r->run);
 		if (rc == 0 && !session_repeat_failed(r))
 			rc = check_knobs(&plan->knobs, err);
 	} else {
@@ -320,11 +320,11 @@ static int run_point(struct session_profile *p, const struct session_spec *spec,
 		plan->dataset = p->dataset.path;
 	}
 	if (rc == 0)
-		rc = make_argv(plan, arena, err);
+		rc = build_argv(plan, arena, err);
 	if (rc == 0)
-		rc = make_env(plan, arena, err);
+		rc = build_env(plan, arena, err);
 	if (rc == 0)
-		rc = make_place(plan, err);
+		rc = build_isolation(plan, err);
 	return rc < 0 ? rc : repeat(p, plan, dir, err);
 }
 

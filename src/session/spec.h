@@ -122,8 +122,8 @@ int session_spec_load(struct session_spec *spec, const char *path, struct arena 
 /* Private: between spec.c and companions.c. For rows of a struct config_key; into is a struct session_spec. */
 
 /* For rows of a struct config_key; into is a struct session_spec. */
-int spec_take_companions(struct config_reader *r, yaml_node_t *list, void *into);
-int spec_take_tools(struct config_reader *r, yaml_node_t *list, void *into);
-int spec_take_probes(struct config_reader *r, yaml_node_t *list, void *into);
+int spec_parse_companions(struct config_reader *r, yaml_node_t *list, void *into);
+int spec_parse_tools(struct config_reader *r, yaml_node_t *list, void *into);
+int spec_parse_probes(struct config_reader *r, yaml_node_t *list, void *into);
 
 #endif

@@ -221,7 +221,7 @@ static void offer(struct searcher *s, const double *point, double value)
 	memcpy(s->top[i].point, point, count * sizeof(*point));
 }
 
-static void look_at(struct searcher *s, const double *point)
+static void try_point(struct searcher *s, const double *point)
 {
 	double x[TUNE_PARAMS_MAX];
 
@@ -231,7 +231,7 @@ static void look_at(struct searcher *s, const double *point)
 	offer(s, point, rough_value(s->a, x));
 }
 
-static void look_around(struct searcher *s, uint64_t id)
+static void try_spread(struct searcher *s, uint64_t id)
 {
 	struct stats_sobol sobol;
 	double units[TUNE_PARAMS_MAX], point[TUNE_PARAMS_MAX];
@@ -240,17 +240,17 @@ static void look_around(struct searcher *s, uint64_t id)
 	for (uint32_t i = 0; i < SPREAD; i++) {
 		stats_sobol_point(&sobol, i, units);
 		tune_point_from_units(s->o->space, units, point);
-		look_at(s, point);
+		try_point(s, point);
 	}
 }
 
-static void look_at_all(struct searcher *s, uint64_t size)
+static void try_all(struct searcher *s, uint64_t size)
 {
 	double point[TUNE_PARAMS_MAX];
 
 	for (uint64_t i = 0; i < size; i++) {
 		tune_space_nth(s->o->space, i, point);
-		look_at(s, point);
+		try_point(s, point);
 	}
 }
 
@@ -269,7 +269,7 @@ static double mutate(struct searcher *s, const struct tune_param *p, double valu
 	return changed;
 }
 
-static void look_near(struct searcher *s, const double *parent)
+static void try_mutants(struct searcher *s, const double *parent)
 {
 	static const double steps[] = { 0.02, 0.1, 0.3 };
 	size_t count = s->o->space->count;
@@ -283,7 +283,7 @@ static void look_near(struct searcher *s, const double *parent)
 			if (stats_rng_uniform(&s->rng) < share)
 				point[k] = mutate(s, &s->o->space->params[k], point[k], step);
 		tune_point_canonical(s->o->space, point);
-		look_at(s, point);
+		try_point(s, point);
 	}
 }
 
@@ -453,12 +453,12 @@ int tune_search(const struct tune_optimizer *o, const struct tune_acquisition *a
 	s->a = a;
 	stats_rng_init(&s->rng, o->options.seed, id);
 	if (size) {
-		look_at_all(s, size);
+		try_all(s, size);
 	} else {
 		const struct tune_model *m;
 		size_t rows[PARENTS + 1], count = 0;
 
-		look_around(s, id);
+		try_spread(s, id);
 		/* Mutated copies of the rows with the lowest costs. */
 		m = &s->a->model;
 		for (size_t i = 0; i < m->n; i++) {
@@ -470,7 +470,7 @@ int tune_search(const struct tune_optimizer *o, const struct tune_acquisition *a
 			count += count < PARENTS;
 		}
 		for (size_t i = 0; i < count; i++)
-			look_near(s, m->points[rows[i]]);
+			try_mutants(s, m->points[rows[i]]);
 	}
 	if (!s->top_count)
 		return tune_random_point(o, &s->rng, point, err);

@@ -58,7 +58,7 @@ static int live_window(struct tune_drive *d, const double *point, double *value,
 	const struct timespec pause = { .tv_nsec = 5000000 };
 	double values[TUNE_OBJECTIVES_MAX];
 	char dir[4096];
-	int rc = tune_live_begin(&d->live, d->study, point, 0, tune_live_dir(d, dir, sizeof(dir)), err);
+	int rc = tune_live_start(&d->live, d->study, point, 0, tune_live_dir(d, dir, sizeof(dir)), err);
 
 	while (rc == 0 && (rc = tune_live_turn(&d->live, dir, values, why, err)) == 0) {
 		if (d->is_interrupted && *d->is_interrupted)
@@ -220,8 +220,8 @@ int tune_prove(struct tune_drive *d, const struct tune_outcome *found, struct so
 		struct tune_pair pair = { .of = found->best.trial->id };
 		char why[TUNE_WHY] = "";
 
-		rc = run_pair(d, found->best.trial->point, found->start->point, have % 2, &pair.best, &pair.start,
-				why, err);
+		rc = run_pair(d, found->best.trial->point, found->start->point, have % 2, &pair.best, &pair.start, why,
+				err);
 		if (rc == -ECANCELED || (rc == 0 && *why)) { /* a run failed: tolerated up to FAILURES_MAX times */
 			snprintf(d->proof_why, sizeof(d->proof_why), "%s", *why ? why : "its preparation failed");
 			failures++;

@@ -14,19 +14,19 @@
 
 static const char *const mode_words[] = { [TRAIN_TUNE] = "tune", [TRAIN_FIXED] = "fixed", NULL };
 
-static int take_params(struct config_reader *r, yaml_node_t *list, void *into)
+static int parse_params(struct config_reader *r, yaml_node_t *list, void *into)
 {
-	return tune_take_params(r, list, &((struct train_plan *)into)->study);
+	return tune_parse_params(r, list, &((struct train_plan *)into)->study);
 }
 
 /* Constraints refer to parameters that may follow them in the file. */
-static int take_constraints_later(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_constraints_later(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	r->context = node;
 	return 0;
 }
 
-static int take_finish(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_finish(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	const char *name = config_text(node);
 	int rule = name ? train_finish_find(name) : -1;
@@ -37,7 +37,7 @@ static int take_finish(struct config_reader *r, yaml_node_t *node, void *into)
 	return 0;
 }
 
-static int take_curve(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_curve(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	const char *name = config_text(node);
 	struct train_plan *plan = into;
@@ -48,7 +48,7 @@ static int take_curve(struct config_reader *r, yaml_node_t *node, void *into)
 	return config_error(r, node, "'curve' must be ensemble, selftf, optimus, exponential or power");
 }
 
-static int take_method(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_method(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	const char *name = config_text(node);
 	struct train_plan *plan = into;
@@ -57,7 +57,7 @@ static int take_method(struct config_reader *r, yaml_node_t *node, void *into)
 	return plan->study.method ? 0 : config_error(r, node, "'method' must be gp, tpe, selftf, sobol or random");
 }
 
-static int take_settings(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_settings(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	struct train_plan *plan = into;
 
@@ -86,20 +86,20 @@ static int take_settings(struct config_reader *r, yaml_node_t *map, void *into)
 static const struct config_key plan_keys[] = {
 	{ "name", CONFIG_TEXT, offsetof(struct train_plan, name) },
 	{ "command", CONFIG_LIST, offsetof(struct train_plan, command) },
-	{ "params", CONFIG_OTHER, .take = take_params },
-	{ "constraints", CONFIG_OTHER, .take = take_constraints_later },
-	{ "settings", CONFIG_OTHER, .take = take_settings },
+	{ "params", CONFIG_OTHER, .take = parse_params },
+	{ "constraints", CONFIG_OTHER, .take = parse_constraints_later },
+	{ "settings", CONFIG_OTHER, .take = parse_settings },
 	{ "mode", CONFIG_WORD, offsetof(struct train_plan, mode), .words = mode_words },
 	{ "target_loss", CONFIG_REAL, offsetof(struct train_plan, target_loss) },
-	{ "finish", CONFIG_OTHER, .take = take_finish },
+	{ "finish", CONFIG_OTHER, .take = parse_finish },
 	{ "window", CONFIG_WHOLE, offsetof(struct train_plan, window), .min = 1 },
-	{ "curve", CONFIG_OTHER, .take = take_curve },
+	{ "curve", CONFIG_OTHER, .take = parse_curve },
 	{ "explore", CONFIG_WHOLE, offsetof(struct train_plan, explore), .min = 1 },
 	{ "iterations", CONFIG_WHOLE, offsetof(struct train_plan, iterations), .min = 1 },
 	{ "online_iterations", CONFIG_WHOLE, offsetof(struct train_plan, online_iterations), .min = 1 },
 	{ "confidence", CONFIG_REAL, offsetof(struct train_plan, confidence) },
 	{ "moving_share", CONFIG_REAL, offsetof(struct train_plan, moving_share) },
-	{ "method", CONFIG_OTHER, .take = take_method },
+	{ "method", CONFIG_OTHER, .take = parse_method },
 	{ "timeout", CONFIG_DURATION, offsetof(struct train_plan, timeout_ns) },
 	{ "seed", CONFIG_WHOLE, offsetof(struct train_plan, seed), .min = 0 },
 	{ NULL },
@@ -112,7 +112,7 @@ struct plan_reader {
 	struct train_plan *plan;
 };
 
-static int take_document(struct config_reader *r, yaml_node_t *root)
+static int parse_document(struct config_reader *r, yaml_node_t *root)
 {
 	struct train_plan *plan = ((struct plan_reader *)r)->plan;
 	int rc = config_take_map(r, root, plan_keys, NULL, plan);
@@ -127,7 +127,7 @@ static int take_document(struct config_reader *r, yaml_node_t *root)
 		return config_error(r, root, "'confidence' must be 0 or more standard deviations");
 	if (!(plan->moving_share >= 0))
 		return config_error(r, root, "'moving_share' must be 0 or more");
-	return r->context ? tune_take_constraints(r, r->context, &plan->study.space) : 0;
+	return r->context ? tune_parse_constraints(r, r->context, &plan->study.space) : 0;
 }
 
 /* "a/b/cnn.yml" is "cnn". */
@@ -156,7 +156,7 @@ int train_plan_parse(struct train_plan *plan, const char *path, const char *text
 		.confidence = 1,
 		.moving_share = 0.1 };
 	plan->study.path = path;
-	return config_parse(&p.reader, text, size, take_document);
+	return config_parse(&p.reader, text, size, parse_document);
 }
 
 int train_plan_load(struct train_plan *plan, const char *path, struct arena *arena, struct sonde_err *err)
@@ -177,7 +177,7 @@ void train_finish_init(struct train_finish *f, enum train_finish_rule rule, doub
 	f->window = window < TRAIN_WINDOW_MAX ? window : TRAIN_WINDOW_MAX;
 }
 
-void train_finish_take(struct train_finish *f, unsigned worker, double loss)
+void train_finish_add(struct train_finish *f, unsigned worker, double loss)
 {
 	f->recent[f->reports++ % TRAIN_WINDOW_MAX] = loss;
 	f->since_change++;

@@ -46,7 +46,7 @@ struct train_finish { /* initialized by train_finish_init */
 };
 
 void train_finish_init(struct train_finish *f, enum train_finish_rule rule, double target, size_t window);
-void train_finish_take(struct train_finish *f, unsigned worker, double loss);
+void train_finish_add(struct train_finish *f, unsigned worker, double loss);
 /* The configuration has changed: workers may be gone. */
 void train_finish_change(struct train_finish *f);
 size_t train_finish_workers(const struct train_finish *f); /* that have reported since */

@@ -171,13 +171,13 @@ int tune_keep_step(struct tune_run *r, const struct tune_step *step)
 	return 0;
 }
 
-static void take_step(void *arg, int64_t ts_ns, int64_t index, double value)
+static void on_step(void *arg, int64_t ts_ns, int64_t index, double value)
 {
 	tune_keep_step(arg, &(struct tune_step){ .index = index, .at_ns = ts_ns, .value = value });
 }
 
 /* A metric of that name takes precedence over the steps of a loop. */
-static void look_for(struct tune_kept *kept, struct live_board *b, const char *name, const struct live_clock *clock)
+static void find_metric(struct tune_kept *kept, struct live_board *b, const char *name, const struct live_clock *clock)
 {
 	const struct sonde_metric *found = NULL;
 
@@ -206,7 +206,7 @@ static void look_for(struct tune_kept *kept, struct live_board *b, const char *n
 }
 
 /* Checks which knobs of the study the program has read, and whether it refused a value. */
-static void look_at_knobs(struct tune_run *r, int dirfd, const char *name)
+static void check_knobs(struct tune_run *r, int dirfd, const char *name)
 {
 	const struct tune_space *space = &r->study->space;
 	CLEANUP(cleanup_fd) int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -230,7 +230,7 @@ static void look_at_knobs(struct tune_run *r, int dirfd, const char *name)
 	}
 }
 
-static void take_board(void *arg, int dirfd, const char *name)
+static void on_board(void *arg, int dirfd, const char *name)
 {
 	struct live_board *b = malloc(sizeof(*b));
 	struct tune_run *r = arg;
@@ -242,13 +242,13 @@ static void take_board(void *arg, int dirfd, const char *name)
 	if (b && live_board_read(b, dirfd, name, NULL) == 0) {
 		for (size_t k = 0; k < s->objective_count; k++)
 			if (s->objectives[k].metric.source == TUNE_METRIC)
-				look_for(&r->kept[k], b, s->objectives[k].metric.kept, &clock);
+				find_metric(&r->kept[k], b, s->objectives[k].metric.kept, &clock);
 		for (size_t k = 0; k < s->limit_count; k++)
 			if (s->limits[k].metric.source == TUNE_METRIC)
-				look_for(&r->kept[TUNE_OBJECTIVES_MAX + k], b, s->limits[k].metric.kept, &clock);
+				find_metric(&r->kept[TUNE_OBJECTIVES_MAX + k], b, s->limits[k].metric.kept, &clock);
 	}
 	free(b);
-	look_at_knobs(r, dirfd, name);
+	check_knobs(r, dirfd, name);
 }
 
 /* Sets a number as both integer and real, since the program chooses the type; also a choice that is a number. */
@@ -269,7 +269,7 @@ static void fill_knob_init(struct sonde_knob_init *w, const struct tune_param *p
 		w->whole = (int64_t)number;
 }
 
-size_t tune_wishes(const struct tune_space *space, const double *point, struct sonde_knob_init *wishes)
+size_t tune_knob_inits(const struct tune_space *space, const double *point, struct sonde_knob_init *wishes)
 {
 	size_t n = 0;
 
@@ -283,10 +283,10 @@ int tune_knobs_watch_open(struct tune_run *r, struct sonde_err *err)
 {
 	struct sonde_knob_init wishes[SONDE_KNOBS_MAX];
 	struct announce_options o = { .wishes = wishes,
-		.knob_init_count = tune_wishes(&r->study->space, r->point, wishes),
+		.knob_init_count = tune_knob_inits(&r->study->space, r->point, wishes),
 		.step = r->study->step_name,
-		.take_step = r->study->step_regex ? NULL : take_step,
-		.take_board = take_board,
+		.take_step = r->study->step_regex ? NULL : on_step,
+		.take_board = on_board,
 		.arg = r };
 	int rc;
 

@@ -302,7 +302,7 @@ int online_controller_report(struct online_controller *c, unsigned index, unsign
 	if (rc < 0)
 		return rc;
 	c->losses[c->loss_count++] = loss;
-	train_finish_take(&c->finish, worker, loss);
+	train_finish_add(&c->finish, worker, loss);
 	workers = train_finish_workers(&c->finish);
 	c->crew = workers > c->crew ? workers : c->crew;
 	c->brought += progress_cost_of_workers(workers);
@@ -314,7 +314,7 @@ int online_controller_report(struct online_controller *c, unsigned index, unsign
 		learn_cost(c, s, time_s);
 		s->first_loss = c->loss_count - 1;
 		train_finish_change(&c->finish);
-		train_finish_take(&c->finish, worker, loss);
+		train_finish_add(&c->finish, worker, loss);
 	}
 	s->is_failed |= !isfinite(loss);
 	s->workers = train_finish_workers(&c->finish);

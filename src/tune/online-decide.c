@@ -49,7 +49,7 @@ static struct train_wait wait_of(const struct online_controller *c, const struct
 enum knowledge { NOT_YET, KNOWN, TOO_SLOW };
 
 /* Is the configuration measured well enough? */
-static enum knowledge know(const struct online_controller *c, const struct online_stage *s)
+static enum knowledge assess(const struct online_controller *c, const struct online_stage *s)
 {
 	struct stats_interval rate = online_stage_rate(s);
 	struct train_wait wait = wait_of(c, s);
@@ -75,7 +75,7 @@ static enum knowledge know(const struct online_controller *c, const struct onlin
 	return is_known && s->measured_s >= long_enough_s ? KNOWN : NOT_YET;
 }
 
-static void look_at_losses(struct online_controller *c)
+static void check_losses(struct online_controller *c)
 {
 	stats_curve_fit(&c->fit, c->losses, c->loss_count, c->plan->target_loss, c->plan->curve);
 }
@@ -84,7 +84,7 @@ static int tell(struct online_controller *c, struct online_stage *s, enum knowle
 {
 	struct tune_result result = { .state = how == TOO_SLOW ? TUNE_CUT : TUNE_DONE };
 
-	look_at_losses(c);
+	check_losses(c);
 	s->value = progress_cost_measured(c, s).mean;
 	if (how == TOO_SLOW) {
 		struct train_wait wait = wait_of(c, s);
@@ -225,7 +225,7 @@ static int look(struct online_controller *c, struct train_decision *d, bool has_
 	const double *best;
 	int rc = progress_cost_best(c, &best, &cost, err);
 
-	look_at_losses(c);
+	check_losses(c);
 	here = progress_cost_measured(c, s);
 	if (s->is_failed || !isfinite(here.mean))
 		here = (struct progress_cost){ s->is_failed ? INFINITY : s->value, 0 };
@@ -276,7 +276,7 @@ int online_controller_decide(struct online_controller *c, double now_s, struct t
 		return 0;
 	if (s->is_told)
 		return c->loss_count >= c->look_at ? look(c, d, false, err) : 0;
-	known = know(c, s);
+	known = assess(c, s);
 	if (known == NOT_YET)
 		return 0;
 	rc = tell(c, s, known, err);

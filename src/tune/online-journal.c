@@ -286,7 +286,7 @@ void train_record_release(struct train_record *r)
 	r->iterations = NULL;
 }
 
-void train_lines_take(struct train_lines *l, const char *bytes, size_t n, void (*tell)(void *arg, const char *line),
+void train_lines_consume(struct train_lines *l, const char *bytes, size_t n, void (*tell)(void *arg, const char *line),
 		void *arg)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -306,7 +306,7 @@ void train_lines_take(struct train_lines *l, const char *bytes, size_t n, void (
 }
 
 /* Parses a non-negative number after a blank; advances at. */
-static bool take_index(const char **at, unsigned *index)
+static bool parse_index(const char **at, unsigned *index)
 {
 	unsigned long value;
 	char *end;
@@ -340,10 +340,10 @@ bool train_report_parse(const char *line, struct train_report *report)
 	if (end == at)
 		return false;
 	at = end;
-	if (*at && !take_index(&at, &report->worker))
+	if (*at && !parse_index(&at, &report->worker))
 		return false;
 	if (*at) {
-		report->has_config = take_index(&at, &report->config);
+		report->has_config = parse_index(&at, &report->config);
 		if (!report->has_config)
 			return false;
 	}

@@ -51,7 +51,7 @@ struct train_report {
 };
 
 /* Parses bytes as received, split anywhere; the callback gets each complete line. */
-void train_lines_take(struct train_lines *l, const char *bytes, size_t n, void (*tell)(void *arg, const char *line),
+void train_lines_consume(struct train_lines *l, const char *bytes, size_t n, void (*tell)(void *arg, const char *line),
 		void *arg);
 /* Parses a report; false if the line is another one. */
 bool train_report_parse(const char *line, struct train_report *report);

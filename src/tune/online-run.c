@@ -53,7 +53,7 @@ static void pass_on(struct driver *v, const char *word, const char *text)
 	(void)!send(v->outer, line.data, line.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void take_report(void *arg, const char *line)
+static void on_report(void *arg, const char *line)
 {
 	struct driver *v = arg;
 	struct train_report report;
@@ -105,12 +105,12 @@ static void collect_from(int fd, struct train_lines *lines, void (*tell)(void *,
 	ssize_t n;
 
 	while (fd >= 0 && (n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
-		train_lines_take(lines, bytes, (size_t)n, tell, v);
+		train_lines_consume(lines, bytes, (size_t)n, tell, v);
 }
 
 static void collect(struct driver *v)
 {
-	collect_from(v->fd, &v->heard, take_report, v);
+	collect_from(v->fd, &v->heard, on_report, v);
 	collect_from(v->outer, &v->ordered, obey, v);
 }
 
@@ -232,7 +232,7 @@ static int code_of(int status)
  * The program has exited. If it failed under a configuration that was being tried, that configuration is marked
  * failed.
  */
-static int take_end(struct driver *v, struct train_outcome *outcome)
+static int on_end(struct driver *v, struct train_outcome *outcome)
 {
 	int code = code_of(job_status(v->job)), rc;
 	const struct online_stage *s = online_controller_now(v->c);
@@ -267,7 +267,7 @@ static int attend(struct driver *v, struct train_outcome *outcome)
 		train_record_flush(v->d->record);
 		rc = v->rc;
 		if (rc == 0 && job_wait(v->job, clock_mono_ns(), NULL) == 0)
-			rc = take_end(v, outcome);
+			rc = on_end(v, outcome);
 		else if (rc == 0 && !v->why)
 			rc = decide(v);
 		if (rc == 0 && !v->why) {

@@ -377,7 +377,7 @@ static void set_interval(const struct tune_optimizer *o, const struct tune_model
 	best->is_modelled = true;
 }
 
-static void take_best_expected(const struct tune_optimizer *o, const struct tune_model *m, const double * not,
+static void find_best_expected(const struct tune_optimizer *o, const struct tune_model *m, const double * not,
 		struct tune_best *best)
 {
 	double least = INFINITY, mean, variance;
@@ -431,7 +431,7 @@ int tune_recommend_other(struct tune_optimizer *o, const double *than, struct tu
 	if (rc == -ENODATA)
 		return 0;
 	if (rc == 0)
-		take_best_expected(o, m, than, best);
+		find_best_expected(o, m, than, best);
 	return rc;
 }
 

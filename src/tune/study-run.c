@@ -33,7 +33,7 @@ static int start(struct tune_live *l, const char *dir, struct sonde_err *err)
 static int begin_again(struct tune_live *l)
 {
 	struct sonde_knob_init wishes[SONDE_KNOBS_MAX];
-	size_t count = tune_wishes(&l->run.study->space, l->point, wishes);
+	size_t count = tune_knob_inits(&l->run.study->space, l->point, wishes);
 
 	announce_pass(l->run.announce);
 	l->run.step_count = 0;
@@ -42,7 +42,7 @@ static int begin_again(struct tune_live *l)
 	return 0;
 }
 
-int tune_live_begin(struct tune_live *l, const struct tune_study *study, const double *point, uint64_t id,
+int tune_live_start(struct tune_live *l, const struct tune_study *study, const double *point, uint64_t id,
 		const char *dir, struct sonde_err *err)
 {
 	l->run.study = study;
@@ -112,7 +112,7 @@ int tune_live_turn(struct tune_live *l, const char *dir, double *values, char *w
 		return 1;
 	}
 	/* Have all processes with these knobs read them since? */
-	count = tune_wishes(&l->run.study->space, l->point, wishes);
+	count = tune_knob_inits(&l->run.study->space, l->point, wishes);
 	if (!(l->is_taken_up || announce_open_knobs(l->run.announce, wishes, count) > 0)) {
 		l->is_taken_up = true;
 		l->from = l->run.step_count;

@@ -35,7 +35,7 @@ struct tune_live {
 };
 
 /* Starts a window at `point`; starts the program in `dir` if it is not running. Errors as in tune_run_start. */
-int tune_live_begin(struct tune_live *l, const struct tune_study *study, const double *point, uint64_t id,
+int tune_live_start(struct tune_live *l, const struct tune_study *study, const double *point, uint64_t id,
 		const char *dir, struct sonde_err *err);
 /* 1: the window is complete: `values` are set, or `why` has the failure; 0: not yet. */
 int tune_live_turn(struct tune_live *l, const char *dir, double *values, char *why, struct sonde_err *err);

@@ -85,7 +85,7 @@ static int check_regex(struct config_reader *r, yaml_node_t *at, const char *tex
 }
 
 /* Appends one to the `count` parsed before. */
-static int take_metric(struct config_reader *r, yaml_node_t *node, const struct metric_kind *kind, size_t count,
+static int parse_metric(struct config_reader *r, yaml_node_t *node, const struct metric_kind *kind, size_t count,
 		struct metric_draft *d)
 {
 	int rc;
@@ -130,7 +130,7 @@ static int parse_objective(struct config_reader *r, yaml_node_t *node, void *int
 {
 	struct tune_study *s = into;
 	struct metric_draft d;
-	int rc = take_metric(r, node, &an_objective, s->objective_count, &d);
+	int rc = parse_metric(r, node, &an_objective, s->objective_count, &d);
 
 	for (size_t k = 0; rc == 0 && k < s->objective_count; k++)
 		if (strcmp(s->objectives[k].metric.name, d.metric.name) == 0)
@@ -140,11 +140,11 @@ static int parse_objective(struct config_reader *r, yaml_node_t *node, void *int
 	return rc;
 }
 
-static int take_limit(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_limit(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct tune_study *s = into;
 	struct metric_draft d;
-	int rc = take_metric(r, node, &a_limit, s->limit_count, &d);
+	int rc = parse_metric(r, node, &a_limit, s->limit_count, &d);
 
 	if (rc == 0 && isinf(d.min) && isinf(d.max))
 		return config_error(r, node, "the limit of '%s' needs a 'min' or a 'max'", d.metric.name);
@@ -176,7 +176,7 @@ static int parse_objectives(struct config_reader *r, yaml_node_t *list, void *in
 
 static int parse_limits(struct config_reader *r, yaml_node_t *list, void *into)
 {
-	return parse_list(r, list, "limits", into, take_limit);
+	return parse_list(r, list, "limits", into, parse_limit);
 }
 
 enum { TRIALS_USUAL = 50, CONFIRM_USUAL = 10, SETTLE_USUAL = 2 };
@@ -190,7 +190,7 @@ static const struct config_key file_keys[] = {
 	{ NULL },
 };
 
-static int take_file(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_file(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct tune_study *s = into;
 	struct tune_file *f = &s->files[s->file_count];
@@ -208,12 +208,12 @@ static int take_file(struct config_reader *r, yaml_node_t *node, void *into)
 	return 0;
 }
 
-static int take_files(struct config_reader *r, yaml_node_t *list, void *into)
+static int parse_files(struct config_reader *r, yaml_node_t *list, void *into)
 {
-	return parse_list(r, list, "files", into, take_file);
+	return parse_list(r, list, "files", into, parse_file);
 }
 
-static int take_warm(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_warm(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct tune_study *s = into;
 
@@ -225,9 +225,9 @@ static int take_warm(struct config_reader *r, yaml_node_t *node, void *into)
 	return s->warm[s->warm_count++] ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 }
 
-static int take_warms(struct config_reader *r, yaml_node_t *list, void *into)
+static int parse_warms(struct config_reader *r, yaml_node_t *list, void *into)
 {
-	return parse_list(r, list, "warm_start", into, take_warm);
+	return parse_list(r, list, "warm_start", into, parse_warm);
 }
 
 static const struct config_key budget_keys[] = {
@@ -236,19 +236,19 @@ static const struct config_key budget_keys[] = {
 	{ NULL },
 };
 
-static int take_budget(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_budget(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	return config_take_map(r, node, budget_keys, "'budget'", into);
 }
 
-static int take_environment(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_environment(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	struct tune_study *s = into;
 
 	return config_take_environment(r, map, &s->environment);
 }
 
-static int take_method(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_method(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	const char *name = config_text(node), *names[16] = { NULL }, *nearest;
 	struct tune_study *s = into;
@@ -265,7 +265,7 @@ static int take_method(struct config_reader *r, yaml_node_t *node, void *into)
 	return -EINVAL;
 }
 
-static int take_steps(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_steps(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct tune_study *s = into;
 	const char *text = config_text(node);
@@ -278,14 +278,14 @@ static int take_steps(struct config_reader *r, yaml_node_t *node, void *into)
 }
 
 /* Constraints refer to parameters that may follow them in the file. */
-static int take_constraints_later(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_constraints_later(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	r->context = node;
 	return 0;
 }
 
 /* It is also the name of the output directory. */
-static int take_name(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_name(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct tune_study *s = into;
 	const char *text = config_text(node);
@@ -297,18 +297,18 @@ static int take_name(struct config_reader *r, yaml_node_t *node, void *into)
 }
 
 static const struct config_key study_keys[] = {
-	{ "name", CONFIG_OTHER, .take = take_name },
+	{ "name", CONFIG_OTHER, .take = parse_name },
 	{ "command", CONFIG_LIST, offsetof(struct tune_study, command) },
 	{ "prepare", CONFIG_LIST, offsetof(struct tune_study, prepare) },
 	{ "directory", CONFIG_TEXT, offsetof(struct tune_study, directory) },
-	{ "environment", CONFIG_OTHER, .take = take_environment },
-	{ "files", CONFIG_OTHER, .take = take_files },
-	{ "params", CONFIG_OTHER, .take = tune_take_params },
-	{ "constraints", CONFIG_OTHER, .take = take_constraints_later },
+	{ "environment", CONFIG_OTHER, .take = parse_environment },
+	{ "files", CONFIG_OTHER, .take = parse_files },
+	{ "params", CONFIG_OTHER, .take = tune_parse_params },
+	{ "constraints", CONFIG_OTHER, .take = parse_constraints_later },
 	{ "objective", CONFIG_OTHER, .take = parse_objective },
 	{ "objectives", CONFIG_OTHER, .take = parse_objectives },
 	{ "limits", CONFIG_OTHER, .take = parse_limits },
-	{ "budget", CONFIG_OTHER, .take = take_budget },
+	{ "budget", CONFIG_OTHER, .take = parse_budget },
 	{ "repeats", CONFIG_WHOLE, offsetof(struct tune_study, repeats), .min = 1 },
 	{ "parallel", CONFIG_WHOLE, offsetof(struct tune_study, parallel), .min = 1 },
 	{ "seed", CONFIG_WHOLE, offsetof(struct tune_study, seed), .min = 0 },
@@ -320,9 +320,9 @@ static const struct config_key study_keys[] = {
 	{ "window", CONFIG_WHOLE, offsetof(struct tune_study, window), .min = 1 },
 	{ "settle", CONFIG_WHOLE, offsetof(struct tune_study, settle), .min = 0 },
 	{ "early_stop", CONFIG_WORD, offsetof(struct tune_study, stop), .words = stop_words },
-	{ "steps", CONFIG_OTHER, .take = take_steps },
-	{ "warm_start", CONFIG_OTHER, .take = take_warms },
-	{ "method", CONFIG_OTHER, .take = take_method },
+	{ "steps", CONFIG_OTHER, .take = parse_steps },
+	{ "warm_start", CONFIG_OTHER, .take = parse_warms },
+	{ "method", CONFIG_OTHER, .take = parse_method },
 	{ NULL },
 };
 
@@ -362,7 +362,7 @@ static bool is_announced(const struct tune_study *s)
 	return is;
 }
 
-static int take_document(struct config_reader *r, yaml_node_t *root)
+static int parse_document(struct config_reader *r, yaml_node_t *root)
 {
 	struct tune_study *study = ((struct study_reader *)r)->study;
 	int rc = config_take_map(r, root, study_keys, NULL, study);
@@ -372,7 +372,7 @@ static int take_document(struct config_reader *r, yaml_node_t *root)
 	if (!study->space.count)
 		return config_error(r, root, "the study has no 'params'");
 	if (r->context)
-		rc = tune_take_constraints(r, r->context, &study->space);
+		rc = tune_parse_constraints(r, r->context, &study->space);
 	if (rc == 0 && !study->objective_count)
 		return config_error(r, root, "the study has no 'objective'");
 	study->is_announced = is_announced(study);
@@ -402,7 +402,7 @@ int tune_study_parse(struct tune_study *study, const char *path, const char *tex
 	study->is_capped = true;
 	study->settle = SETTLE_USUAL;
 	study->name = name_of(path, arena);
-	return config_parse(&s.reader, text, size, take_document);
+	return config_parse(&s.reader, text, size, parse_document);
 }
 
 int tune_study_load(struct tune_study *study, const char *path, struct arena *arena, struct sonde_err *err)

@@ -111,7 +111,7 @@ void tune_study_options(const struct tune_study *study, struct tune_options *opt
  * Parses `params` and `constraints` of a study file.
  */
 
-int tune_take_params(struct config_reader *r, yaml_node_t *list, void *study);
-int tune_take_constraints(struct config_reader *r, yaml_node_t *list, struct tune_space *space);
+int tune_parse_params(struct config_reader *r, yaml_node_t *list, void *study);
+int tune_parse_constraints(struct config_reader *r, yaml_node_t *list, struct tune_space *space);
 
 #endif

@@ -77,7 +77,7 @@ bool tune_build_is_made(struct tune_run *r)
 			memcmp(have.data, want.data, want.len) == 0;
 }
 
-int tune_build_begin(struct tune_run *r, struct sonde_err *err)
+int tune_build_start(struct tune_run *r, struct sonde_err *err)
 {
 	if (!r->build)
 		return 0;
@@ -85,7 +85,7 @@ int tune_build_begin(struct tune_run *r, struct sonde_err *err)
 	return fs_mkdir_p(r->build, 0700, err);
 }
 
-int tune_build_end(struct tune_run *r, struct sonde_err *err)
+int tune_build_finish(struct tune_run *r, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *mark;
@@ -207,10 +207,7 @@ static int check_text(const struct tune_study *study, const char *text, const ch
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	double point[TUNE_PARAMS_MAX];
-	struct tune_run nowhere = { .study = study,
-		.point = point,
-		.dir = "",
-		.build = uses_build(study) ? "" : NULL };
+	struct tune_run nowhere = { .study = study, .point = point, .dir = "", .build = uses_build(study) ? "" : NULL };
 	int rc;
 
 	tune_point_default(&study->space, point);

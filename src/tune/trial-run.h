@@ -89,7 +89,7 @@ void tune_knobs_watch_close(struct tune_run *r);
 int tune_keep_step(struct tune_run *r, const struct tune_step *step);
 struct sonde_knob_init;
 /* The knob values at a point; returns their number, at most SONDE_KNOBS_MAX. */
-size_t tune_wishes(const struct tune_space *space, const double *point, struct sonde_knob_init *wishes);
+size_t tune_knob_inits(const struct tune_space *space, const double *point, struct sonde_knob_init *wishes);
 
 /* Expands a template with the values, directories and number of a run; -EINVAL: unknown name in braces. */
 int tune_expand(struct buf *out, const char *template, const struct tune_run *r, struct sonde_err *err);
@@ -107,6 +107,6 @@ int tune_expand_check(const struct tune_study *study, struct sonde_err *err);
 /* Sets the run's `build` if the study uses one. */
 int tune_build_find(struct tune_run *r, struct sonde_err *err);
 bool tune_build_is_made(struct tune_run *r);
-int tune_build_begin(struct tune_run *r, struct sonde_err *err); /* creates an empty directory */
-int tune_build_end(struct tune_run *r, struct sonde_err *err);   /* marks it complete */
+int tune_build_start(struct tune_run *r, struct sonde_err *err);  /* creates an empty directory */
+int tune_build_finish(struct tune_run *r, struct sonde_err *err); /* marks it complete */
 #endif

@@ -143,7 +143,7 @@ int tune_slot_start(struct tune_slot *s, struct tune_drive *d, const struct tune
 	s->id = t->id;
 	s->point = t->point;
 	if (d->study->window)
-		return tune_live_begin(&d->live, d->study, t->point, t->id, tune_live_dir(d, dir, sizeof(dir)), err);
+		return tune_live_start(&d->live, d->study, t->point, t->id, tune_live_dir(d, dir, sizeof(dir)), err);
 	if (d->is_paired) {
 		rc = choose_rival(s, d, err);
 		if (rc < 0)
@@ -208,7 +208,7 @@ static int turn_run(struct tune_slot *s, struct tune_drive *d, struct tune_run *
  * Computes the value from the rival's level and the ratio to it: both ran at the same time, so noise affects both
  * equally. Without a rival the trial is the reference.
  */
-static bool take_ratio(struct tune_slot *s)
+static bool add_ratio(struct tune_slot *s)
 {
 	double by = s->has_beside ? s->beside.values[0] : s->run.values[0];
 
@@ -225,7 +225,7 @@ static bool take_ratio(struct tune_slot *s)
 }
 
 /* Adds the repeat that has ended; false if the trial is finished with a failure. */
-static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
+static bool add_repeat(struct tune_slot *s, struct tune_drive *d)
 {
 	bool is_maximized = tune_steps_rise(d->study);
 	double rungs[TUNE_RUNGS_MAX];
@@ -252,7 +252,7 @@ static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
 		arena_release(&scratch);
 		s->values[s->repeat][0] = isfinite(end) ? end : s->run.values[0];
 	}
-	if (d->is_paired && !take_ratio(s))
+	if (d->is_paired && !add_ratio(s))
 		return false;
 	s->result.wall_s += s->run.wall_s;
 	d->knobs_asked |= s->run.knobs_asked;
@@ -309,7 +309,7 @@ static int turn_live(struct tune_slot *s, struct tune_drive *d, struct sonde_err
 	}
 	s->repeat++;
 	if (wants_repeat(s, d)) {
-		rc = tune_live_begin(&d->live, d->study, s->point, s->id, dir, err);
+		rc = tune_live_start(&d->live, d->study, s->point, s->id, dir, err);
 		return rc < 0 ? rc : 0;
 	}
 	s->result.wall_s = (double)(clock_mono_ns() - d->live.begun_ns) * 1e-9;
@@ -335,7 +335,7 @@ int tune_slot_turn(struct tune_slot *s, struct tune_drive *d, struct sonde_err *
 		rc = turn_run(s, d, &s->beside, &is_beside_over, err);
 	if (rc < 0 || !is_over || !is_beside_over)
 		return rc;
-	if (take_repeat(s, d) && wants_repeat(s, d)) {
+	if (add_repeat(s, d) && wants_repeat(s, d)) {
 		release_runs(s);
 		rc = start_repeat(s, d, err);
 		return rc == -ECANCELED ? 0 : rc;

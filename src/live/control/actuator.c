@@ -159,7 +159,7 @@ struct seat {
 	struct knob_search knob;
 };
 
-static void take_first(void *arg, const struct live_ring *ring, const struct live_entry *entry)
+static void on_first(void *arg, const struct live_ring *ring, const struct live_entry *entry)
 {
 	struct seat *s = arg;
 
@@ -174,7 +174,7 @@ static int find_group(struct actuator *a, const char *app, struct seat *s, struc
 	*s = (struct seat){ .first = 0 };
 	if (settings && settings->cgroup)
 		return group_of_path(&s->map, settings->cgroup, err);
-	live_each_process(a->exporter, app, take_first, s);
+	live_each_process(a->exporter, app, on_first, s);
 	if (!s->first)
 		return err_set(err, ESRCH, "application '%s' is not running", app);
 	return group_of_process(&s->map, s->first, err);
@@ -280,9 +280,9 @@ static int set_group(struct deed *d, struct sonde_err *err)
 	return set_place(d, &place, text, err);
 }
 
-static void take_knob(void *arg, const struct live_ring *ring, const struct live_entry *entry)
+static void on_knob(void *arg, const struct live_ring *ring, const struct live_entry *entry)
 {
-	knob_look(arg, ring->path, entry->file);
+	knob_find(arg, ring->path, entry->file);
 }
 
 static int set_knob(struct deed *d, struct sonde_err *err)
@@ -292,7 +292,7 @@ static int set_knob(struct deed *d, struct sonde_err *err)
 	char text[CHANGE_TEXT_BYTES];
 	int rc = 0;
 
-	live_each_process(d->actuator->exporter, action->app, take_knob, &search);
+	live_each_process(d->actuator->exporter, action->app, on_knob, &search);
 	if (!search.count)
 		return err_set(err, ESRCH, "no running '%s' has a knob '%s'", action->app, action->name);
 	for (size_t i = 0; i < search.count && rc == 0; i++) {
@@ -308,7 +308,7 @@ struct crowd {
 	size_t count;
 };
 
-static void take_pid(void *arg, const struct live_ring *ring, const struct live_entry *entry)
+static void on_pid(void *arg, const struct live_ring *ring, const struct live_entry *entry)
 {
 	struct crowd *c = arg;
 
@@ -327,7 +327,7 @@ static size_t send_signal(struct actuator *a, const char *app, int signal)
 	if (find_group(a, app, &seat, NULL) == 0)
 		c.count = group_processes(&seat.map, c.pids, PROCESSES_MAX);
 	if (!c.count)
-		live_each_process(a->exporter, app, take_pid, &c);
+		live_each_process(a->exporter, app, on_pid, &c);
 	for (size_t i = 0; i < c.count; i++)
 		sent += kill(c.pids[i], signal) == 0;
 	return sent;
@@ -427,7 +427,7 @@ bool actuator_act(void *arg, const struct rules_request *request)
 	return rc == 0;
 }
 
-void actuator_tell(void *arg, const char *who, const char *what, const char *why)
+void actuator_report(void *arg, const char *who, const char *what, const char *why)
 {
 	struct actuator *a = arg;
 	struct action_log_line line = { .who = who, .action = what, .why = why, .result = "reported" };

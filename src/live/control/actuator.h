@@ -57,7 +57,7 @@ void actuator_init(struct actuator *a, const struct rules_file *f, struct live_e
 void actuator_release(struct actuator *a);
 bool actuator_act(void *arg, const struct rules_request *request);
 void actuator_revert(void *arg, const char *who, const char *why);
-void actuator_tell(void *arg, const char *who, const char *what, const char *why);
+void actuator_report(void *arg, const char *who, const char *what, const char *why);
 /* Handles running commands and webhooks, and pending terminations. */
 void actuator_tick(struct actuator *a, int64_t now_ns);
 /* Restores all original values. */

@@ -102,7 +102,7 @@ int change_write(const struct change_place *p, const char *text)
 	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
 }
 
-void knob_look(struct knob_search *s, const char *ring, const char *file)
+void knob_find(struct knob_search *s, const char *ring, const char *file)
 {
 	struct sonde_segment head;
 	struct knob_found *to = &s->found[s->count];

@@ -48,7 +48,7 @@ struct knob_search {
 };
 
 /* Adds the knob of that name on the board `file` of a ring directory, if it exists. */
-void knob_look(struct knob_search *s, const char *ring, const char *file);
+void knob_find(struct knob_search *s, const char *ring, const char *file);
 /* The value in the board's format, checked against the knob's bounds. choice NULL: a number. */
 int knob_text(const struct knob_found *f, double value, const char *choice, char text[CHANGE_TEXT_BYTES],
 		struct sonde_err *err);

@@ -93,7 +93,7 @@ static bool wants_sample(void *arg, const char *name)
 	return memory_wants(&c->engine.memory, name);
 }
 
-static void take_sample(void *arg, const char *name, const struct exposition_label *labels, size_t count, double value)
+static void add_sample(void *arg, const char *name, const struct exposition_label *labels, size_t count, double value)
 {
 	struct controller *c = arg;
 	struct memory_label copy[MEMORY_LABELS_MAX];
@@ -135,8 +135,8 @@ static void start_over(struct controller *c, const char *why)
 
 static void tick(struct controller *c)
 {
-	const struct rules_ops ops = { &c->actuator, actuator_act, actuator_revert, actuator_tell };
-	const struct live_taker taker = { c->parts, take_sample, wants_sample, c };
+	const struct rules_ops ops = { &c->actuator, actuator_act, actuator_revert, actuator_report };
+	const struct live_taker taker = { c->parts, add_sample, wants_sample, c };
 	bool is_off = c->is_off || (c->file->off_file && access(c->file->off_file, F_OK) == 0);
 	int64_t now_ns = clock_mono_ns();
 

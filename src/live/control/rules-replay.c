@@ -51,7 +51,7 @@ static struct track *track_of(struct player *p, int64_t name, bool is_step, bool
 	return &p->tracks[*at];
 }
 
-static void take_step(struct player *p, const void *row)
+static void on_step(struct player *p, const void *row)
 {
 	const struct store_step *s = row;
 	struct track *t = track_of(p, s->name, true, true);
@@ -63,7 +63,7 @@ static void take_step(struct player *p, const void *row)
 		t->value = s->value;
 }
 
-static void take_counter(struct player *p, const void *row)
+static void on_counter(struct player *p, const void *row)
 {
 	const struct store_counter *c = row;
 	struct track *t = track_of(p, c->name, false, c->process != STORE_NULL);
@@ -108,7 +108,7 @@ static void revert(void *arg, const char *who, const char *why)
 	tell(arg, who, "revert", why, NAN);
 }
 
-static void tell_of(void *arg, const char *who, const char *what, const char *why)
+static void on_event(void *arg, const char *who, const char *what, const char *why)
 {
 	tell(arg, who, what, why, NAN);
 }
@@ -123,7 +123,7 @@ static int64_t last_ns(const struct player *p)
 /* Replays to the end of the run; if that is unknown, to one interval after the last row. */
 static int play(struct player *p, struct feed feeds[2], struct sonde_err *err)
 {
-	const struct rules_ops ops = { p, act, revert, tell_of };
+	const struct rules_ops ops = { p, act, revert, on_event };
 	int64_t interval = p->replay->file->interval_ns, real = model_run_int(p->run, "start_real_ns");
 	int64_t end = last_ns(p);
 	bool is_explained = isnan(p->replay->explain_seconds);
@@ -173,8 +173,8 @@ static int open_feed(struct player *p, struct feed *f, struct sonde_err *err)
 
 static int play_run(struct player *p, struct sonde_err *err)
 {
-	struct feed feeds[2] = { { STORE_TABLE_STEP, step_ns, take_step, NULL, NULL },
-		{ STORE_TABLE_COUNTER, counter_ns, take_counter, NULL, NULL } };
+	struct feed feeds[2] = { { STORE_TABLE_STEP, step_ns, on_step, NULL, NULL },
+		{ STORE_TABLE_COUNTER, counter_ns, on_counter, NULL, NULL } };
 	const char *name = model_run_str(p->run, "name");
 	int rc = model_load(p->run, MODEL_NAMES, err);
 

@@ -16,13 +16,13 @@ struct words {
 	struct sonde_err *err;
 };
 
-static int take_app(struct words *w)
+static int parse_app(struct words *w)
 {
 	w->to->app = *w->at;
 	return 0;
 }
 
-static int take_name(struct words *w)
+static int parse_name(struct words *w)
 {
 	w->to->name = *w->at;
 	return 0;
@@ -76,7 +76,7 @@ static int check_bounds(struct words *w, double value)
 			: err_set(w->err, EINVAL, "%s, not %s", bounds[kind].what, *w->at);
 }
 
-static int take_value(struct words *w)
+static int parse_value(struct words *w)
 {
 	struct action *a = w->to;
 	int rc;
@@ -96,18 +96,18 @@ static int take_value(struct words *w)
 	return rc;
 }
 
-static int take_setting(struct words *w)
+static int parse_setting(struct words *w)
 {
 	char *end;
 
 	if (w->is_range || (strtod(*w->at, &end), end != *w->at && !*end))
-		return take_value(w);
+		return parse_value(w);
 	w->to->choice = *w->at;
 	w->to->value = NAN;
 	return 0;
 }
 
-static int take_signal(struct words *w)
+static int parse_signal(struct words *w)
 {
 	static const struct {
 		const char *name;
@@ -125,14 +125,14 @@ static int take_signal(struct words *w)
 	return err_set(w->err, EINVAL, "unsupported signal '%s'", *w->at);
 }
 
-static int take_url(struct words *w)
+static int parse_url(struct words *w)
 {
 	if (strncmp(*w->at, "http://", 7) != 0 && strncmp(*w->at, "https://", 8) != 0)
 		return err_set(w->err, EINVAL, "invalid URL '%s' (expected http:// or https://)", *w->at);
-	return take_name(w);
+	return parse_name(w);
 }
 
-static int take_broker(struct words *w)
+static int parse_broker(struct words *w)
 {
 	const char *colon = strrchr(*w->at, ':');
 	char *end = NULL;
@@ -145,14 +145,14 @@ static int take_broker(struct words *w)
 	return w->to->host ? 0 : err_sys(w->err, ENOMEM, "cannot parse the action");
 }
 
-static int take_topic(struct words *w)
+static int parse_topic(struct words *w)
 {
 	if (strpbrk(*w->at, "+#") || strlen(*w->at) > 1024)
 		return err_set(w->err, EINVAL, "invalid topic '%s'", *w->at);
-	return take_name(w);
+	return parse_name(w);
 }
 
-static int take_qos(struct words *w)
+static int parse_qos(struct words *w)
 {
 	if (strcmp(*w->at, "0") != 0 && strcmp(*w->at, "1") != 0)
 		return err_set(w->err, EINVAL, "invalid QoS '%s' (supported: 0, 1)", *w->at);
@@ -169,21 +169,21 @@ struct form {
 };
 
 static const struct form forms[ACTION_KINDS] = {
-	[ACTION_WEIGHT] = { "weight", { take_app, take_value }, 2, 2, false, true },
-	[ACTION_IO] = { "io", { take_app, take_value }, 2, 2, false, true },
-	[ACTION_HIGH] = { "high", { take_app, take_value }, 2, 2, false, true },
-	[ACTION_CAP] = { "cap", { take_app, take_value }, 2, 2, false, true },
-	[ACTION_MEMORY] = { "memory", { take_app, take_value }, 2, 2, false, true },
-	[ACTION_PIDS] = { "pids", { take_app, take_value }, 2, 2, false, false },
-	[ACTION_KNOB] = { "knob", { take_app, take_name, take_setting }, 3, 3, false, true },
-	[ACTION_FREEZE] = { "freeze", { take_app }, 1, 1, false, false },
-	[ACTION_THAW] = { "thaw", { take_app }, 1, 1, false, false },
-	[ACTION_SIGNAL] = { "signal", { take_app, take_signal }, 2, 2, false, false },
-	[ACTION_END] = { "end", { take_app }, 1, 1, false, false },
-	[ACTION_EXEC] = { "exec", { take_name }, 1, 64, true, false },
-	[ACTION_WEBHOOK] = { "webhook", { take_url }, 1, 1, false, false },
-	[ACTION_MQTT] = { "mqtt", { take_broker, take_topic, take_qos }, 2, 3, false, false },
-	[ACTION_REPORT] = { "report", { take_name }, 1, 64, true, false },
+	[ACTION_WEIGHT] = { "weight", { parse_app, parse_value }, 2, 2, false, true },
+	[ACTION_IO] = { "io", { parse_app, parse_value }, 2, 2, false, true },
+	[ACTION_HIGH] = { "high", { parse_app, parse_value }, 2, 2, false, true },
+	[ACTION_CAP] = { "cap", { parse_app, parse_value }, 2, 2, false, true },
+	[ACTION_MEMORY] = { "memory", { parse_app, parse_value }, 2, 2, false, true },
+	[ACTION_PIDS] = { "pids", { parse_app, parse_value }, 2, 2, false, false },
+	[ACTION_KNOB] = { "knob", { parse_app, parse_name, parse_setting }, 3, 3, false, true },
+	[ACTION_FREEZE] = { "freeze", { parse_app }, 1, 1, false, false },
+	[ACTION_THAW] = { "thaw", { parse_app }, 1, 1, false, false },
+	[ACTION_SIGNAL] = { "signal", { parse_app, parse_signal }, 2, 2, false, false },
+	[ACTION_END] = { "end", { parse_app }, 1, 1, false, false },
+	[ACTION_EXEC] = { "exec", { parse_name }, 1, 64, true, false },
+	[ACTION_WEBHOOK] = { "webhook", { parse_url }, 1, 1, false, false },
+	[ACTION_MQTT] = { "mqtt", { parse_broker, parse_topic, parse_qos }, 2, 3, false, false },
+	[ACTION_REPORT] = { "report", { parse_name }, 1, 64, true, false },
 };
 
 const char *action_word(enum action_kind kind)

@@ -131,7 +131,7 @@ static void step_rule(struct tick *t, const struct rule *rule, struct rule_statu
 }
 
 /* Requests values that have changed enough; integers for integral kinds. */
-static void tell_rungs(struct tick *t, const struct rules_regulator *g, struct regulator_status *s, const char *why)
+static void report_rungs(struct tick *t, const struct rules_regulator *g, struct regulator_status *s, const char *why)
 {
 	for (size_t i = 0; i < g->settings.rung_count; i++) {
 		double effort = s->regulator.efforts[i], value = action_value(&g->rungs[i], effort);
@@ -163,7 +163,7 @@ static void step_regulator(struct tick *t, const struct rules_regulator *g, stru
 	s->last = regulator_step(&s->regulator, &g->settings, s->measure.number, t->now.mono_ns);
 	buf_addf(&why, "%s = %.6g, target: %s %.6g", g->measure_text, s->measure.number,
 			g->settings.is_upper ? "at most" : "at least", g->settings.target);
-	tell_rungs(t, g, s, why.data);
+	report_rungs(t, g, s, why.data);
 	if (s->last >= REGULATOR_ESCALATED)
 		t->ops->tell(t->ops->arg, g->name, regulator_event_word(s->last), why.data);
 }

@@ -115,7 +115,7 @@ static int push_event(const struct nvtx_event *e)
 	return domain_push(NULL, e);
 }
 
-static int push_text(const char *text)
+static int pushed_text(const char *text)
 {
 	return push(NULL, text ? text : NVTX_NO_MESSAGE, NULL);
 }
@@ -269,7 +269,7 @@ static const struct row core[] = {
 	ROW(NVTX_START_W, start_wide),
 	ROW(NVTX_END, end),
 	ROW(NVTX_PUSH_EX, push_event),
-	ROW(NVTX_PUSH_A, push_text),
+	ROW(NVTX_PUSH_A, pushed_text),
 	ROW(NVTX_PUSH_W, push_wide),
 	ROW(NVTX_POP, pop),
 };

@@ -16,7 +16,7 @@ static struct train_finish *with(enum train_finish_rule rule, size_t window)
 static void report(struct train_finish *f, unsigned worker, size_t times, double loss)
 {
 	for (size_t i = 0; i < times; i++)
-		train_finish_take(f, worker, loss);
+		train_finish_add(f, worker, loss);
 }
 
 static void average_is_of_the_last(void **state)
