@@ -85,14 +85,14 @@ void online_controller_release(struct online_controller *c)
 {
 	tune_optimizer_release(&c->optimizer);
 	arena_release(&c->arena);
-	free(c->stints);
+	free(c->stages);
 	free(c->losses);
 	memset(c, 0, sizeof(*c));
 }
 
 struct online_stage *online_controller_now(const struct online_controller *c)
 {
-	return c->stints[c->stage_count - 1];
+	return c->stages[c->stage_count - 1];
 }
 
 /* Grows the array for one more element of `size` bytes. */
@@ -117,7 +117,7 @@ static int begin(struct online_controller *c, const struct train_decision *d, bo
 		struct sonde_err *err)
 {
 	struct online_stage *s = arena_alloc(&c->arena, sizeof(*s));
-	int rc = grow(&c->stints, c->stage_count, &c->stage_cap, TRAIN_STINTS_MAX, sizeof(struct online_stage *), err);
+	int rc = grow(&c->stages, c->stage_count, &c->stage_cap, TRAIN_STAGES_MAX, sizeof(struct online_stage *), err);
 
 	if (rc < 0 || !s)
 		return rc < 0 ? rc : err_sys(err, ENOMEM, "cannot start a configuration");
@@ -129,7 +129,7 @@ static int begin(struct online_controller *c, const struct train_decision *d, bo
 	s->asked_s = now_s;
 	s->first_s = s->last_s = s->cost_s = s->value = NAN;
 	s->first_loss = c->loss_count;
-	c->stints[c->stage_count++] = s;
+	c->stages[c->stage_count++] = s;
 	train_finish_change(&c->finish);
 	return 0;
 }
@@ -207,7 +207,7 @@ int online_controller_recall(struct online_controller *c, const double *point, s
 int online_controller_recall_value(struct online_controller *c, size_t index, bool is_failed, double value,
 		struct sonde_err *err)
 {
-	struct online_stage *s = c->stints[index];
+	struct online_stage *s = c->stages[index];
 	struct tune_result result = { .state = is_failed ? TUNE_FAILED : TUNE_DONE, .values = { value } };
 
 	if (s->is_told)
@@ -286,7 +286,7 @@ static void learn_cost(struct online_controller *c, struct online_stage *s, doub
 
 	if (s->reason == TRAIN_START || c->stage_count < 2)
 		return;
-	rate = online_stage_rate(c->stints[c->stage_count - 2]).estimate;
+	rate = online_stage_rate(c->stages[c->stage_count - 2]).estimate;
 	s->cost_s = fmax(0, time_s - s->asked_s - (isfinite(rate) ? rate * (double)s->meanwhile : 0));
 	c->moving_s += s->cost_s;
 	stats_moments_add(&c->cost[s->is_restart], s->cost_s);
@@ -304,7 +304,7 @@ int online_controller_report(struct online_controller *c, unsigned index, unsign
 	c->losses[c->loss_count++] = loss;
 	train_finish_add(&c->finish, worker, loss);
 	workers = train_finish_workers(&c->finish);
-	c->crew = workers > c->crew ? workers : c->crew;
+	c->group_size = workers > c->group_size ? workers : c->group_size;
 	c->brought += progress_cost_of_workers(workers);
 	if (index != s->index) {
 		s->meanwhile++;

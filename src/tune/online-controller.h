@@ -84,7 +84,7 @@ struct train_wait online_stage_wait(const struct online_stage *s, double now_s, 
  */
 double train_wait_evidence(const struct train_wait *w, double pace_s);
 
-enum { TRAIN_STINTS_MAX = 10000, TRAIN_LOSSES_MAX = 20000000 };
+enum { TRAIN_STAGES_MAX = 10000, TRAIN_LOSSES_MAX = 20000000 };
 
 enum train_phase { TRAIN_EXPLORING, TRAIN_ONLINE };
 enum train_act { TRAIN_WAIT, TRAIN_MOVE, TRAIN_FINISH };
@@ -101,7 +101,7 @@ struct online_controller {
 	const struct train_plan *plan;
 	struct tune_optimizer optimizer;
 	enum train_phase phase;
-	struct online_stage **stints; /* in time order; the last is current */
+	struct online_stage **stages; /* in time order; the last is current */
 	size_t stage_count;
 	double *losses;
 	size_t loss_count;
@@ -121,7 +121,7 @@ struct online_controller {
 	uint64_t candidate_id;             /* as this trial; 0: none */
 	unsigned in_vain;                  /* proposals rejected since the last result */
 	size_t look_at;                    /* number of losses at the next decision */
-	size_t crew;                       /* maximum number of workers seen under one configuration */
+	size_t group_size;                 /* maximum number of workers seen under one configuration */
 	size_t no_better;                  /* consecutive tries without improvement: each delays the next one */
 	size_t loss_cap, stage_cap;
 	struct arena arena;

@@ -33,7 +33,7 @@ static double usual_cost(const struct online_controller *c, bool is_restart)
 static double grace(const struct online_controller *c, const struct online_stage *s)
 {
 	const struct stats_moments *m = &c->cost[s->is_restart];
-	double start_s = c->stints[0]->first_s - c->stints[0]->asked_s;
+	double start_s = c->stages[0]->first_s - c->stages[0]->asked_s;
 
 	if (m->n)
 		return fmax(2 * m->max, 0.5);
@@ -43,7 +43,7 @@ static double grace(const struct online_controller *c, const struct online_stage
 
 static struct train_wait wait_of(const struct online_controller *c, const struct online_stage *s)
 {
-	return online_stage_wait(s, c->now_s, grace(c, s), c->crew);
+	return online_stage_wait(s, c->now_s, grace(c, s), c->group_size);
 }
 
 enum knowledge { NOT_YET, KNOWN, TOO_SLOW };
@@ -59,8 +59,8 @@ static enum knowledge assess(const struct online_controller *c, const struct onl
 	bool is_known;
 
 	for (size_t i = 0; i < c->stage_count; i++)
-		if (c->stints[i]->is_told && !c->stints[i]->is_failed)
-			best = fmin(best, c->stints[i]->value);
+		if (c->stages[i]->is_told && !c->stages[i]->is_failed)
+			best = fmin(best, c->stages[i]->value);
 	if (s->is_failed)
 		return KNOWN;
 	if (wait.seconds > (s->reason == TRAIN_EXPLORE || s->reason == TRAIN_TRY ? hiccup_s : way_back_s) &&
@@ -108,7 +108,7 @@ static size_t told(const struct online_controller *c)
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->stage_count; i++)
-		n += c->stints[i]->is_told && c->stints[i]->reason != TRAIN_BEST;
+		n += c->stages[i]->is_told && c->stages[i]->reason != TRAIN_BEST;
 	return n;
 }
 

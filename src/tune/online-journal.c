@@ -187,7 +187,7 @@ void train_record_report(struct train_record *r, const struct online_controller 
 			fprintf(r->iterations, "%.9g", report->loss);
 		fprintf(r->iterations, ",%zu", index);
 		for (size_t i = 0; i < ITERATION_COLUMNS; i++) {
-			train_column(c->plan, c->stints[index]->point, meanings[i].column, text, sizeof(text));
+			train_column(c->plan, c->stages[index]->point, meanings[i].column, text, sizeof(text));
 			fprintf(r->iterations, ",%s", text);
 		}
 		fputc('\n', r->iterations);

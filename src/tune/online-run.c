@@ -346,8 +346,8 @@ static double moves_s(const struct online_controller *c, size_t *count)
 
 	*count = 0;
 	for (size_t i = 1; i < c->stage_count; i++)
-		if (isfinite(c->stints[i]->cost_s)) {
-			sum += c->stints[i]->cost_s;
+		if (isfinite(c->stages[i]->cost_s)) {
+			sum += c->stages[i]->cost_s;
 			++*count;
 		}
 	return sum;
@@ -397,7 +397,7 @@ static void add_configs(struct buf *out, const struct online_controller *c)
 		buf_addf(out, ",%s", space->params[i].name);
 	buf_addc(out, '\n');
 	for (size_t k = 0; k < c->stage_count; k++) {
-		const struct online_stage *s = c->stints[k];
+		const struct online_stage *s = c->stages[k];
 		struct stats_interval rate = online_stage_rate(s);
 
 		buf_addf(out, "%u,%s", s->index, train_reason_word(s->reason));

@@ -134,9 +134,9 @@ int progress_cost_best(struct online_controller *c, const double **point, struct
 	cost->mean = best.value;
 	cost->sd = best.is_modelled ? (best.hi - best.lo) / 4 : 0.1 * best.value;
 	for (size_t i = 0; i < c->stage_count; i++) { /* the measurement, where it is more precise than the model */
-		struct progress_cost seen = progress_cost_measured(c, c->stints[i]);
+		struct progress_cost seen = progress_cost_measured(c, c->stages[i]);
 
-		if (seen.sd < cost->sd && tune_point_equal(c->optimizer.space, c->stints[i]->point, *point))
+		if (seen.sd < cost->sd && tune_point_equal(c->optimizer.space, c->stages[i]->point, *point))
 			*cost = seen;
 	}
 	return 0;

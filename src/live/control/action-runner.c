@@ -19,10 +19,10 @@
 #define SPOOL_FILES_MAX 1000
 #define SPOOL_BYTES_MAX ((size_t)1 << 20)
 
-void errands_init(struct errands *e, struct action_log *log, const char *spool)
+void action_runs_init(struct action_runs *e, struct action_log *log, const char *spool)
 {
-	*e = (struct errands){ .journal = log, .spool = spool };
-	for (size_t i = 0; i < ERRANDS_MAX; i++)
+	*e = (struct action_runs){ .journal = log, .spool = spool };
+	for (size_t i = 0; i < ACTION_RUNS_MAX; i++)
 		e->all[i].out = -1;
 }
 
@@ -35,18 +35,18 @@ static void clear(struct action_run *one)
 	*one = (struct action_run){ .out = -1 };
 }
 
-void errands_release(struct errands *e)
+void action_runs_release(struct action_runs *e)
 {
-	for (size_t i = 0; i < ERRANDS_MAX; i++)
+	for (size_t i = 0; i < ACTION_RUNS_MAX; i++)
 		clear(&e->all[i]);
 }
 
-static struct action_run *free_slot(struct errands *e, struct sonde_err *err)
+static struct action_run *free_slot(struct action_runs *e, struct sonde_err *err)
 {
-	for (size_t i = 0; i < ERRANDS_MAX; i++)
+	for (size_t i = 0; i < ACTION_RUNS_MAX; i++)
 		if (!e->all[i].job)
 			return &e->all[i];
-	err_set(err, EBUSY, "%d actions are running already", ERRANDS_MAX);
+	err_set(err, EBUSY, "%d actions are running already", ACTION_RUNS_MAX);
 	return NULL;
 }
 
@@ -57,7 +57,7 @@ static void name(struct action_run *one, const struct rules_request *r)
 	snprintf(one->action, sizeof(one->action), "%s", r->action->text);
 }
 
-int action_run_exec(struct errands *e, const struct rules_request *r, struct sonde_err *err)
+int action_run_exec(struct action_runs *e, const struct rules_request *r, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf rule = BUF_INIT, why = BUF_INIT;
 	struct action_run *one = free_slot(e, err);
@@ -139,7 +139,7 @@ static void put_alert(struct buf *out, const struct rules_request *r)
 	json_end(&j);
 }
 
-static int begin(struct errands *e, const struct buf *request, struct action_run **out, struct sonde_err *err)
+static int begin(struct action_runs *e, const struct buf *request, struct action_run **out, struct sonde_err *err)
 {
 	struct action_run *one = free_slot(e, err);
 	int rc;
@@ -156,7 +156,7 @@ static int begin(struct errands *e, const struct buf *request, struct action_run
 	return rc;
 }
 
-int action_run_webhook(struct errands *e, const struct rules_request *r, struct sonde_err *err)
+int action_run_webhook(struct action_runs *e, const struct rules_request *r, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf request = BUF_INIT;
 	struct action_run *one;
@@ -175,7 +175,7 @@ int action_run_webhook(struct errands *e, const struct rules_request *r, struct 
 	return 0;
 }
 
-int action_run_mqtt(struct errands *e, const struct rules_request *r, struct sonde_err *err)
+int action_run_mqtt(struct action_runs *e, const struct rules_request *r, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf request = BUF_INIT;
 	struct action_run *one;
@@ -191,7 +191,7 @@ int action_run_mqtt(struct errands *e, const struct rules_request *r, struct son
 }
 
 /* The file name starts with the time, so that names sort by age. */
-static void spool(struct errands *e, const struct action_run *one)
+static void spool(struct action_runs *e, const struct action_run *one)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 
@@ -204,7 +204,7 @@ static void spool(struct errands *e, const struct action_run *one)
 		e->spooled++;
 }
 
-static void finish(struct errands *e, struct action_run *one, bool is_late)
+static void finish(struct action_runs *e, struct action_run *one, bool is_late)
 {
 	struct transfer_answer answer = { .status = 0 };
 	int status = is_late ? -1 : job_status(one->job);
@@ -251,13 +251,13 @@ static bool oldest(const char *dir, char *path, size_t size)
 	return *least != '\0';
 }
 
-static void retry(struct errands *e, int64_t now_ns)
+static void retry(struct action_runs *e, int64_t now_ns)
 {
 	CLEANUP(buf_release) struct buf request = BUF_INIT;
 	struct action_run *one = NULL;
 	char path[300];
 
-	for (size_t i = 0; i < ERRANDS_MAX; i++)
+	for (size_t i = 0; i < ACTION_RUNS_MAX; i++)
 		if (e->all[i].job && *e->all[i].spooled)
 			return;
 	if (!e->spool || now_ns < e->retry_ns || !oldest(e->spool, path, sizeof(path)))
@@ -271,9 +271,9 @@ static void retry(struct errands *e, int64_t now_ns)
 	snprintf(one->spooled, sizeof(one->spooled), "%s", path);
 }
 
-void errands_tick(struct errands *e, int64_t now_ns)
+void action_runs_tick(struct action_runs *e, int64_t now_ns)
 {
-	for (size_t i = 0; i < ERRANDS_MAX; i++) {
+	for (size_t i = 0; i < ACTION_RUNS_MAX; i++) {
 		struct action_run *one = &e->all[i];
 
 		if (!one->job)

@@ -49,7 +49,7 @@ void action_log_show(const struct action_log *log, struct json *out);
 /* For a process that has only the file: writes one line. */
 void action_log_write(struct journal *file, const struct action_log_line *line);
 
-#define ERRANDS_MAX 8
+#define ACTION_RUNS_MAX 8
 #define ACTION_SECONDS 30
 
 struct action_run {
@@ -62,20 +62,20 @@ struct action_run {
 	char spooled[300]; /* its spool file; "": not from the spool */
 };
 
-struct errands {
-	struct action_run all[ERRANDS_MAX];
+struct action_runs {
+	struct action_run all[ACTION_RUNS_MAX];
 	struct action_log *journal;
 	const char *spool; /* NULL: none */
 	int64_t retry_ns;
 	uint64_t done, failed, spooled;
 };
 
-void errands_init(struct errands *e, struct action_log *log, const char *spool);
-void errands_release(struct errands *e); /* kills running actions */
+void action_runs_init(struct action_runs *e, struct action_log *log, const char *spool);
+void action_runs_release(struct action_runs *e); /* kills running actions */
 /* -EBUSY: too many actions are running. */
-int action_run_exec(struct errands *e, const struct rules_request *r, struct sonde_err *err);
-int action_run_webhook(struct errands *e, const struct rules_request *r, struct sonde_err *err);
-int action_run_mqtt(struct errands *e, const struct rules_request *r, struct sonde_err *err);
-void errands_tick(struct errands *e, int64_t now_ns);
+int action_run_exec(struct action_runs *e, const struct rules_request *r, struct sonde_err *err);
+int action_run_webhook(struct action_runs *e, const struct rules_request *r, struct sonde_err *err);
+int action_run_mqtt(struct action_runs *e, const struct rules_request *r, struct sonde_err *err);
+void action_runs_tick(struct action_runs *e, int64_t now_ns);
 
 #endif

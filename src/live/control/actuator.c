@@ -136,12 +136,12 @@ void actuator_init(struct actuator *a, const struct rules_file *f, struct live_e
 	a->exporter = e;
 	a->journal = log;
 	a->watchdog = w;
-	errands_init(&a->errands, log, f->spool);
+	action_runs_init(&a->action_runs, log, f->spool);
 }
 
 void actuator_release(struct actuator *a)
 {
-	errands_release(&a->errands);
+	action_runs_release(&a->action_runs);
 }
 
 const char *actuator_result_word(enum actuator_result r)
@@ -366,7 +366,7 @@ static int do_end(struct deed *d, struct sonde_err *err)
 
 static int run_action(struct deed *d, struct sonde_err *err)
 {
-	struct errands *e = &d->actuator->errands;
+	struct action_runs *e = &d->actuator->action_runs;
 
 	if (d->actuator->file->is_dry_run)
 		return 0;
@@ -457,7 +457,7 @@ static bool climb(struct actuator *a, struct actuator_end *e, int64_t now_ns)
 
 void actuator_tick(struct actuator *a, int64_t now_ns)
 {
-	errands_tick(&a->errands, now_ns);
+	action_runs_tick(&a->action_runs, now_ns);
 	for (size_t i = a->end_count; i-- > 0;)
 		if (!climb(a, &a->ends[i], now_ns))
 			a->ends[i] = a->ends[--a->end_count];

@@ -44,7 +44,7 @@ struct actuator {
 	struct live_exporter *exporter; /* for the processes of applications */
 	struct action_log *journal;
 	struct watchdog *watchdog;
-	struct errands errands;
+	struct action_runs action_runs;
 	struct actuator_place places[ACTUATOR_PLACES_MAX];
 	size_t place_count;
 	struct actuator_end ends[ACTUATOR_ENDS_MAX];
