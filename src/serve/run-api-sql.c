@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TIME_NS_MAX 10000000000
 #define MEMORY_BYTES_MAX ((uint64_t)256 << 20)

@@ -5,11 +5,9 @@
 #include "tune/optimizer.h"
 
 #include "stats/dist.h"
-#include "stats/summary.h"
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 enum { STARTUP = 10, CANDIDATES = 24, GOOD_MAX = 25 };
 

@@ -7,7 +7,6 @@
 #include "tune/study-journal.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

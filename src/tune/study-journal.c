@@ -9,9 +9,7 @@
 #include "tune/space.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { VERSION = 1 };

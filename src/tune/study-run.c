@@ -12,7 +12,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { STARTS_MAX = 2 };
 

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <regex.h>
-#include <stdio.h>
 #include <string.h>
 
 /*

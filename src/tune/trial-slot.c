@@ -6,7 +6,6 @@
 #include "tune/launcher.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

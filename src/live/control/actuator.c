@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/types.h>
 
 /*
  * Finds or adds the place; a new one gets the current value as its original. NULL: it is unreadable, or there are

@@ -5,7 +5,6 @@
 #include "live/control/change.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "launch/spawn-command.h"
 #include "live/board-reader.h"
 #include "live/control/action-runner.h"

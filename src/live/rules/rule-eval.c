@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Smaller relative changes of a regulator's value are not written. */
 #define STEP_RATIO 0.005
