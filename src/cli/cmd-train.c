@@ -6,8 +6,8 @@
 #include "cli/cli.h"
 #include "cli/tune-cli.h"
 #include "result/term.h"
+#include "tune/online-controller.h"
 #include "tune/online-run.h"
-#include "tune/progress-cost.h"
 
 #include <errno.h>
 #include <fcntl.h>

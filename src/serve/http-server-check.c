@@ -120,22 +120,6 @@ static bool has_bearer(const struct http_server *g, struct MHD_Connection *c)
 			is_same(g->options.bearer, said + sizeof(word) - 1);
 }
 
-/* Appends text in base64, for basic authentication. */
-static void add_base64(struct buf *out, const char *text)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t n = strlen(text);
-
-	for (size_t i = 0; i < n; i += 3) {
-		unsigned word = 0;
-
-		for (size_t k = 0; k < 3; k++)
-			word = word << 8 | (i + k < n ? (unsigned char)text[i + k] : 0);
-		for (size_t k = 0; k < 4; k++)
-			buf_addc(out, i + k <= n ? digits[word >> (18 - 6 * k) & 63] : '=');
-	}
-}
-
 static bool has_password(const struct http_server *g, struct MHD_Connection *c)
 {
 	CLEANUP(buf_release) struct buf want = BUF_INIT;
@@ -144,7 +128,7 @@ static bool has_password(const struct http_server *g, struct MHD_Connection *c)
 	if (!g->options.basic || !said)
 		return false;
 	buf_adds(&want, "Basic ");
-	add_base64(&want, g->options.basic);
+	buf_add_base64(&want, g->options.basic, strlen(g->options.basic));
 	return buf_error(&want) == 0 && is_same(want.data, said);
 }
 

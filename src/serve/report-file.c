@@ -62,21 +62,6 @@ static void add_answer(struct run_api *v, struct buf *out, const char *key, cons
 		buf_adds(out, "null");
 }
 
-static void add_base64(struct buf *out, const uint8_t *at, size_t n)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < n; i += 3) {
-		size_t left = n - i < 3 ? n - i : 3;
-		uint32_t three = (uint32_t)at[i] << 16 | (left > 1 ? (uint32_t)at[i + 1] << 8 : 0) |
-				(left > 2 ? at[i + 2] : 0u);
-		char four[4] = { digits[three >> 18], digits[three >> 12 & 63],
-			left > 1 ? digits[three >> 6 & 63] : '=', left > 2 ? digits[three & 63] : '=' };
-
-		buf_add(out, four, sizeof(four));
-	}
-}
-
 struct lanes {
 	uint32_t slices[LANES_MAX], points[VIEW_LANES_MAX];
 	size_t slice_count, point_count;
@@ -100,7 +85,7 @@ static void add_levels(const struct run_api *v, const struct lanes *l, uint64_t 
 			break;
 		*bin_ns = bin;
 		buf_addf(out, "%s{\"bin\":%lld,\"data\":\"", level ? "," : "", (long long)bin);
-		add_base64(out, (const uint8_t *)bytes.data, bytes.len);
+		buf_add_base64(out, bytes.data, bytes.len);
 		buf_adds(out, "\"}");
 	}
 	buf_addc(out, ']');

@@ -1,7 +1,5 @@
 #include "tune/online-controller.h"
 
-#include "tune/progress-cost.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "launch/job.h"
+#include "tune/online-controller.h"
 #include "tune/online-journal.h"
-#include "tune/progress-cost.h"
 
 #include <errno.h>
 #include <fcntl.h>

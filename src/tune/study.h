@@ -12,7 +12,6 @@
 #include "tune/optimizer.h"
 
 enum {
-	TUNE_WORDS_MAX = 256,
 	TUNE_FILES_MAX = 16,
 	TUNE_WARM_MAX = TUNE_WARM_START_MAX,
 	TUNE_PARALLEL_MAX = 64,

@@ -4,7 +4,6 @@
 #include "stats/rng.h"
 #include "stats/summary.h"
 #include "tune/online-controller.h"
-#include "tune/progress-cost.h"
 
 #include <errno.h>
 #include <math.h>
