@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/vec.h"
 #include "fleet/nats.h"
 #include "result/term.h"
 
@@ -180,16 +181,9 @@ static void add_loss(void *arg, const struct fleet_job *job, const struct fleet_
 	}
 	if (!isfinite(r->loss) || p->is_out_of_memory)
 		return;
-	if (p->count == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 1024;
-		struct point *all = reallocarray(p->all, cap, sizeof(*all));
-
-		if (!all) {
-			p->is_out_of_memory = true;
-			return;
-		}
-		p->all = all;
-		p->cap = cap;
+	if (!VEC_GROW(p->all, p->cap, p->count + 1, VEC_MAX)) {
+		p->is_out_of_memory = true;
+		return;
 	}
 	p->all[p->count++] = (struct point){ r->time_s, r->loss, r->config };
 }

@@ -3,6 +3,8 @@
  */
 #include "fleet/job-state.h"
 
+#include "base/vec.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -99,15 +101,8 @@ static int add_job(struct fleet_jobs *l, struct fleet_job *job)
 	uint64_t *index;
 	bool is_new;
 
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 16;
-		struct fleet_job **jobs = reallocarray(l->jobs, cap, sizeof(struct fleet_job *));
-
-		if (!jobs)
-			return -ENOMEM;
-		l->jobs = jobs;
-		l->cap = cap;
-	}
+	if (!VEC_GROW(l->jobs, l->cap, l->count + 1, VEC_MAX))
+		return -ENOMEM;
 	index = map_put(&l->ids, job->id, strlen(job->id), &is_new);
 	if (!index)
 		return -ENOMEM;

@@ -2,6 +2,7 @@
 #include "live/scrape-history.h"
 
 #include "base/clock.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <math.h>
@@ -77,24 +78,11 @@ static size_t build_key(char key[KEY_BYTES_MAX], const char *name, const struct 
 	return n;
 }
 
-static bool has_room(struct live_history *h)
-{
-	size_t more = h->series_cap ? h->series_cap + h->series_cap / 2 : 64;
-	struct series *bigger;
-
-	if (h->series_count == HISTORY_SERIES_MAX || h->series_count < h->series_cap)
-		return h->series_count < HISTORY_SERIES_MAX;
-	bigger = realloc(h->series, more * sizeof(*bigger));
-	if (bigger) {
-		h->series = bigger;
-		h->series_cap = more;
-	}
-	return bigger != NULL;
-}
-
 static struct series *add_series(struct live_history *h, const char *key, size_t bytes)
 {
-	uint64_t *at = has_room(h) ? map_put(&h->index, key, bytes, NULL) : NULL;
+	uint64_t *at = VEC_GROW(h->series, h->series_cap, h->series_count + 1, HISTORY_SERIES_MAX)
+			? map_put(&h->index, key, bytes, NULL)
+			: NULL;
 	struct series *s;
 
 	if (!at)

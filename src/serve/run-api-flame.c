@@ -6,6 +6,7 @@
  * to its busy time. Memory is used for distinct paths only, at most FLAME_NODES_MAX; further paths count for their
  * parent.
  */
+#include "base/vec.h"
 #include "serve/run-api-private.h"
 
 #include <errno.h>
@@ -160,17 +161,8 @@ uint32_t flame_child(struct flame *f, uint32_t parent, uint32_t name)
 		return parent;
 	if (*number)
 		return (uint32_t)*number;
-	if (f->count >= FLAME_NODES_MAX)
+	if (!VEC_GROW(f->nodes, f->cap, f->count + 1, FLAME_NODES_MAX))
 		return parent;
-	if (f->count == f->cap) {
-		size_t cap = 2 * f->cap;
-		struct flame_node *nodes = reallocarray(f->nodes, cap, sizeof(*nodes));
-
-		if (!nodes)
-			return parent;
-		f->nodes = nodes;
-		f->cap = cap;
-	}
 	f->nodes[f->count] = (struct flame_node){ .name = name, .parent = parent, .next = f->nodes[parent].first };
 	f->nodes[parent].first = (uint32_t)f->count;
 	*number = f->count;

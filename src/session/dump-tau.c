@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "session/profile.h"
 
 #include <fcntl.h>
@@ -209,19 +210,11 @@ static struct sums *sums_of(struct reading *r, enum kind kind, const char *name)
 {
 	struct table *t = &r->tables[kind];
 	bool is_new = false;
-	uint64_t *at = t->names.count < NAMES_MAX ? map_put(&t->names, name, strlen(name), &is_new)
-						  : map_get(&t->names, name, strlen(name));
+	uint64_t *at = VEC_GROW(t->sums, t->cap, t->names.count + 1, NAMES_MAX)
+			? map_put(&t->names, name, strlen(name), &is_new)
+			: map_get(&t->names, name, strlen(name));
 
-	if (at && is_new && t->names.count > t->cap) {
-		size_t cap = t->cap ? 2 * t->cap : 64;
-		struct sums *grown = realloc(t->sums, cap * sizeof(*grown));
-
-		if (grown) {
-			t->sums = grown;
-			t->cap = cap;
-		}
-	}
-	if (!at || t->names.count > t->cap) {
+	if (!at) {
 		dump_reason(r->dump, "too many names");
 		return NULL;
 	}

@@ -3,6 +3,7 @@
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/vec.h"
 #include "live/board-reader.h"
 #include "record/annotation-listener.h"
 #include "sonde/shm.h"
@@ -157,17 +158,11 @@ void tune_measure(struct tune_run *r, const struct job_usage *usage)
 
 int tune_keep_step(struct tune_run *r, const struct tune_step *step)
 {
-	if (r->step_count == r->step_cap) {
-		size_t cap = r->step_cap ? 2 * r->step_cap : 64;
-		struct tune_step *steps = reallocarray(r->steps, cap, sizeof(*steps));
-
-		if (!steps)
-			return -ENOMEM;
-		r->steps = steps;
-		r->step_cap = cap;
-	}
-	if (r->step_count < TUNE_STEPS_MAX)
-		r->steps[r->step_count++] = *step;
+	if (r->step_count == TUNE_STEPS_MAX)
+		return 0;
+	if (!VEC_GROW(r->steps, r->step_cap, r->step_count + 1, TUNE_STEPS_MAX))
+		return -ENOMEM;
+	r->steps[r->step_count++] = *step;
 	return 0;
 }
 

@@ -1,5 +1,7 @@
 #include "tune/online-controller.h"
 
+#include "base/vec.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -93,32 +95,21 @@ struct online_stage *online_controller_now(const struct online_controller *c)
 	return c->stages[c->stage_count - 1];
 }
 
-/* Grows the array for one more element of `size` bytes. */
-static int grow(void *array, size_t count, size_t *cap, size_t max, size_t size, struct sonde_err *err)
+static int no_room(size_t count, size_t max, struct sonde_err *err)
 {
-	size_t wanted = *cap ? 2 * *cap : 256;
-	void *more;
-
-	if (count < *cap)
-		return 0;
-	if (count >= max)
-		return err_set(err, E2BIG, "too many steps (maximum %zu)", max);
-	more = reallocarray(*(void **)array, wanted, size);
-	if (!more)
-		return err_sys(err, ENOMEM, "cannot record another step");
-	*(void **)array = more;
-	*cap = wanted;
-	return 0;
+	return count >= max ? err_set(err, E2BIG, "too many steps (maximum %zu)", max)
+			    : err_sys(err, ENOMEM, "cannot record another step");
 }
 
 static int begin(struct online_controller *c, const struct train_decision *d, bool is_restart, double now_s,
 		struct sonde_err *err)
 {
 	struct online_stage *s = arena_alloc(&c->arena, sizeof(*s));
-	int rc = grow(&c->stages, c->stage_count, &c->stage_cap, TRAIN_STAGES_MAX, sizeof(struct online_stage *), err);
 
-	if (rc < 0 || !s)
-		return rc < 0 ? rc : err_sys(err, ENOMEM, "cannot start a configuration");
+	if (!VEC_GROW(c->stages, c->stage_cap, c->stage_count + 1, TRAIN_STAGES_MAX))
+		return no_room(c->stage_count, TRAIN_STAGES_MAX, err);
+	if (!s)
+		return err_sys(err, ENOMEM, "cannot start a configuration");
 	s->index = (unsigned)c->stage_count;
 	memcpy(s->point, d->point, sizeof(s->point));
 	s->reason = d->reason;
@@ -294,11 +285,10 @@ int online_controller_report(struct online_controller *c, unsigned index, unsign
 		struct sonde_err *err)
 {
 	struct online_stage *s = online_controller_now(c);
-	int rc = grow(&c->losses, c->loss_count, &c->loss_cap, TRAIN_LOSSES_MAX, sizeof(*c->losses), err);
 	size_t workers;
 
-	if (rc < 0)
-		return rc;
+	if (!VEC_GROW(c->losses, c->loss_cap, c->loss_count + 1, TRAIN_LOSSES_MAX))
+		return no_room(c->loss_count, TRAIN_LOSSES_MAX, err);
 	c->losses[c->loss_count++] = loss;
 	train_finish_add(&c->finish, worker, loss);
 	workers = train_finish_workers(&c->finish);

@@ -3,6 +3,7 @@
  */
 #include "tune/optimizer.h"
 
+#include "base/vec.h"
 #include "stats/rng.h"
 #include "tune/model.h"
 #include "tune/space.h"
@@ -68,36 +69,17 @@ bool tune_is_tried(const struct tune_optimizer *o, const double *point)
 	return false;
 }
 
-static int grow(struct tune_optimizer *o, struct sonde_err *err)
-{
-	size_t cap = o->cap ? o->cap * 2 : 64;
-	struct tune_trial *trials;
-
-	if (o->count < o->cap)
-		return 0;
-	if (o->count >= TUNE_TRIALS_MAX)
-		return err_set(err, EFBIG, "too many trials (maximum %d)", TUNE_TRIALS_MAX);
-	trials = reallocarray(o->trials, cap, sizeof(*trials));
-	if (!trials)
-		return err_sys(err, ENOMEM, "cannot add a trial");
-	o->trials = trials;
-	o->cap = cap;
-	return 0;
-}
-
 int tune_add(struct tune_optimizer *o, uint64_t id, const double *point, const struct tune_trial **trial,
 		struct sonde_err *err)
 {
 	struct tune_trial t = { .id = id ? id : o->last_id + 1 };
-	int rc;
 
 	if (id && tune_find(o, id))
 		return err_set(err, EEXIST, "trial %" PRIu64 " exists already", id);
-	rc = grow(o, err);
-	if (rc < 0)
-		return rc;
+	if (o->count >= TUNE_TRIALS_MAX)
+		return err_set(err, EFBIG, "too many trials (maximum %d)", TUNE_TRIALS_MAX);
 	t.point = (void *)arena_copy(&o->arena, point, o->space->count * sizeof(*point));
-	if (!t.point)
+	if (!t.point || !VEC_GROW(o->trials, o->cap, o->count + 1, TUNE_TRIALS_MAX))
 		return err_sys(err, ENOMEM, "cannot add a trial");
 	tune_point_canonical(o->space, t.point);
 	t.is_again = tune_is_tried(o, t.point);

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/shell-words.h"
+#include "base/vec.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -317,20 +318,14 @@ const char *memory_label(const struct memory_series *s, const char *key)
 static int new_series(struct memory *m, const struct buf *texts, size_t label_count, int64_t ns)
 {
 	struct memory_series *s;
-	size_t more = m->series_cap ? 2 * m->series_cap : 16;
 	const char *at;
 
 	if (m->series_count == MEMORY_SERIES_MAX) {
 		m->dropped++;
 		return -ENOSPC;
 	}
-	if (m->series_count == m->series_cap) {
-		s = realloc(m->series, more * sizeof(*s));
-		if (!s)
-			return -ENOMEM;
-		m->series = s;
-		m->series_cap = more;
-	}
+	if (!VEC_GROW(m->series, m->series_cap, m->series_count + 1, MEMORY_SERIES_MAX))
+		return -ENOMEM;
 	s = &m->series[m->series_count];
 	*s = (struct memory_series){ .name = malloc(texts->len), .first_ns = ns };
 	if (!s->name)
