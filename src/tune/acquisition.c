@@ -231,29 +231,6 @@ static void try_point(struct searcher *s, const double *point)
 	offer(s, point, rough_value(s->a, x));
 }
 
-static void try_spread(struct searcher *s, uint64_t id)
-{
-	struct stats_sobol sobol;
-	double units[TUNE_PARAMS_MAX], point[TUNE_PARAMS_MAX];
-
-	stats_sobol_init(&sobol, s->o->space->count, s->o->options.seed ^ id << 20);
-	for (uint32_t i = 0; i < SPREAD; i++) {
-		stats_sobol_point(&sobol, i, units);
-		tune_point_from_units(s->o->space, units, point);
-		try_point(s, point);
-	}
-}
-
-static void try_all(struct searcher *s, uint64_t size)
-{
-	double point[TUNE_PARAMS_MAX];
-
-	for (uint64_t i = 0; i < size; i++) {
-		tune_space_nth(s->o->space, i, point);
-		try_point(s, point);
-	}
-}
-
 /* Another value: a step on the scale of numbers, any other choice for categories. */
 static double mutate(struct searcher *s, const struct tune_param *p, double value, double step)
 {
@@ -453,12 +430,25 @@ int tune_search(const struct tune_optimizer *o, const struct tune_acquisition *a
 	s->a = a;
 	stats_rng_init(&s->rng, o->options.seed, id);
 	if (size) {
-		try_all(s, size);
+		double one[TUNE_PARAMS_MAX];
+
+		for (uint64_t i = 0; i < size; i++) {
+			tune_space_nth(s->o->space, i, one);
+			try_point(s, one);
+		}
 	} else {
 		const struct tune_model *m;
 		size_t rows[PARENTS + 1], count = 0;
+		struct stats_sobol sobol;
+		double units[TUNE_PARAMS_MAX], one[TUNE_PARAMS_MAX];
 
-		try_spread(s, id);
+		/* Points spread evenly. */
+		stats_sobol_init(&sobol, s->o->space->count, s->o->options.seed ^ id << 20);
+		for (uint32_t i = 0; i < SPREAD; i++) {
+			stats_sobol_point(&sobol, i, units);
+			tune_point_from_units(s->o->space, units, one);
+			try_point(s, one);
+		}
 		/* Mutated copies of the rows with the lowest costs. */
 		m = &s->a->model;
 		for (size_t i = 0; i < m->n; i++) {

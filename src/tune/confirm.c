@@ -141,16 +141,6 @@ static size_t pairs_of(const struct tune_journal *j, uint64_t id, double *x, boo
 	return n;
 }
 
-static void judge(const struct tune_drive *d, struct tune_outcome *out)
-{
-	const struct stats_interval *i = out->is_difference ? &out->difference : &out->ratio;
-	double none = out->is_difference ? 0 : 1;
-
-	if (out->pairs < 2 || !isfinite(i->lo) || !isfinite(i->hi))
-		return;
-	out->gain = (d->o->options.is_maximized[0] ? i->lo > none : i->hi < none) ? TUNE_GAIN_PROVEN : TUNE_GAIN_NONE;
-}
-
 /* The first knob that the trials' programs should have read and have not. */
 static const char *unused_knob(const struct tune_drive *d)
 {
@@ -185,6 +175,8 @@ static int measure_gain(const struct tune_drive *d, struct tune_outcome *out, st
 
 int tune_conclude(const struct tune_drive *d, struct tune_outcome *out, struct arena *arena, struct sonde_err *err)
 {
+	const struct stats_interval *gain;
+	double none;
 	int rc;
 
 	memset(out, 0, sizeof(*out));
@@ -204,7 +196,12 @@ int tune_conclude(const struct tune_drive *d, struct tune_outcome *out, struct a
 		return 0;
 	}
 	rc = measure_gain(d, out, arena, err);
-	judge(d, out);
+	/* Confirmed or refuted when the interval is known: its whole must be on the better side of no change. */
+	gain = out->is_difference ? &out->difference : &out->ratio;
+	none = out->is_difference ? 0 : 1;
+	if (out->pairs >= 2 && isfinite(gain->lo) && isfinite(gain->hi))
+		out->gain = (d->o->options.is_maximized[0] ? gain->lo > none : gain->hi < none) ? TUNE_GAIN_PROVEN
+												: TUNE_GAIN_NONE;
 	return rc;
 }
 

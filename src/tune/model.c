@@ -214,20 +214,13 @@ static int fit(struct tune_model *m, const struct tune_optimizer *o, bool is_lab
 			m->n > SOME ? EVALUATIONS / 2 : EVALUATIONS, arena, err);
 }
 
-/* The cost grows with n, and an ensemble helps most while trials are few. */
-static size_t ensemble_size(size_t n)
-{
-	size_t count = ENSEMBLE_BUDGET / (n * n);
-
-	return count < TUNE_ENSEMBLE ? count : TUNE_ENSEMBLE;
-}
-
 static int add_others(struct tune_model *m, const struct tune_optimizer *o, const struct stats_gp_prior *prior,
 		struct stats_rng *rng, struct arena *arena, struct sonde_err *err)
 {
 	struct stats_gp_data learnt = data_of(m, o->space->count, m->n), all = m->gp.data;
 	struct stats_gp_parameters q = m->gp.parameters;
-	size_t count = ensemble_size(m->n);
+	size_t afforded = ENSEMBLE_BUDGET / (m->n * m->n); /* an ensemble helps most while trials are few */
+	size_t count = afforded < TUNE_ENSEMBLE ? afforded : TUNE_ENSEMBLE;
 
 	for (m->other_count = 0; m->other_count < count; m->other_count++) {
 		if (stats_gp_sample(&q, &learnt, prior, SAMPLE_STEPS, rng, arena) < 0)

@@ -22,22 +22,14 @@ const char *train_reason_word(enum train_reason reason)
 	return reason_words[reason];
 }
 
-/* The latest gaps, oldest first. */
-static size_t latest(const struct online_stage *s, double *out)
-{
-	size_t n = s->gap_count < TRAIN_GAPS ? s->gap_count : TRAIN_GAPS;
-
-	for (size_t i = 0; i < n; i++)
-		out[i] = s->gaps[(s->gap_count - n + i) % TRAIN_GAPS];
-	return n;
-}
-
 struct stats_interval online_stage_rate(const struct online_stage *s)
 {
 	double gaps[TRAIN_GAPS], means[BATCHES] = { 0 };
-	size_t n = latest(s, gaps), size = n / BATCHES;
+	size_t n = s->gap_count < TRAIN_GAPS ? s->gap_count : TRAIN_GAPS, size = n / BATCHES;
 	struct stats_interval rate;
 
+	for (size_t i = 0; i < n; i++) /* the latest gaps, oldest first */
+		gaps[i] = s->gaps[(s->gap_count - n + i) % TRAIN_GAPS];
 	if (n < 2)
 		return stats_interval_open(NAN, n, 0.95, "means of batches");
 	if (size < 2)

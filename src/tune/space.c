@@ -226,18 +226,12 @@ bool tune_point_equal(const struct tune_space *space, const double *a, const dou
 	return true;
 }
 
-/* The first violated constraint, or NULL. */
-static const struct tune_expression *violated(const struct tune_space *space, const double *point)
+bool tune_point_is_allowed(const struct tune_space *space, const double *point)
 {
 	for (size_t i = 0; i < space->constraint_count; i++)
 		if (!tune_expression_holds(space->constraints[i], space, point))
-			return space->constraints[i];
-	return NULL;
-}
-
-bool tune_point_is_allowed(const struct tune_space *space, const double *point)
-{
-	return !violated(space, point);
+			return false;
+	return true;
 }
 
 uint64_t tune_space_size(const struct tune_space *space, uint64_t max)

@@ -230,19 +230,6 @@ static void write_gain(struct json *j, const struct tune_report *r)
 	buf_release(&text);
 }
 
-static void write_importance(struct json *j, const struct tune_report *r)
-{
-	json_key(j, "importance");
-	if (!r->insight->is_there) {
-		json_null(j);
-		return;
-	}
-	json_object(j);
-	for (size_t k = 0; k < r->o->space->count; k++)
-		json_kreal(j, r->o->space->params[k].name, r->insight->importance[k]);
-	json_end(j);
-}
-
 /* Partial dependence of the first objective on each parameter: [at, value, lo, hi] each. */
 static void write_dependence(struct json *j, const struct tune_report *r)
 {
@@ -302,7 +289,15 @@ void tune_report_json(struct buf *out, const struct tune_report *r)
 		json_end(&j);
 	}
 	json_end(&j);
-	write_importance(&j, r);
+	json_key(&j, "importance");
+	if (r->insight->is_there) {
+		json_object(&j);
+		for (size_t k = 0; k < r->o->space->count; k++)
+			json_kreal(&j, r->o->space->params[k].name, r->insight->importance[k]);
+		json_end(&j);
+	} else {
+		json_null(&j);
+	}
 	write_dependence(&j, r);
 	if (r->study->objective_count > 1) {
 		json_karray(&j, "front");

@@ -29,28 +29,26 @@ static int start(struct tune_live *l, const char *dir, struct sonde_err *err)
 	return rc;
 }
 
-static int begin_again(struct tune_live *l)
-{
-	struct sonde_knob_init wishes[SONDE_KNOBS_MAX];
-	size_t count = tune_knob_inits(&l->run.study->space, l->point, wishes);
-
-	announce_pass(l->run.announce);
-	l->run.step_count = 0;
-	l->is_taken_up = false;
-	l->is_deaf = announce_set_knobs(l->run.announce, wishes, count) == 0;
-	return 0;
-}
-
 int tune_live_start(struct tune_live *l, const struct tune_study *study, const double *point, uint64_t id,
 		const char *dir, struct sonde_err *err)
 {
+	struct sonde_knob_init wishes[SONDE_KNOBS_MAX];
+	size_t count;
+
 	l->run.study = study;
 	l->point = point;
 	l->id = id;
 	l->starts = 0;
 	l->begun_ns = clock_mono_ns();
 	l->is_deaf = false;
-	return l->is_running && !job_has_ended(l->run.job) ? begin_again(l) : start(l, dir, err);
+	if (!l->is_running || job_has_ended(l->run.job))
+		return start(l, dir, err);
+	count = tune_knob_inits(&l->run.study->space, l->point, wishes);
+	announce_pass(l->run.announce);
+	l->run.step_count = 0;
+	l->is_taken_up = false;
+	l->is_deaf = announce_set_knobs(l->run.announce, wishes, count) == 0;
+	return 0;
 }
 
 static double mean_of_steps(const struct tune_run *r, size_t from)
@@ -60,19 +58,6 @@ static double mean_of_steps(const struct tune_run *r, size_t from)
 	for (size_t i = from; i < r->step_count; i++)
 		sum += r->steps[i].value;
 	return sum / (double)(r->step_count - from);
-}
-
-static void measure(const struct tune_live *l, double *values, char *why)
-{
-	const struct tune_study *s = l->run.study;
-	size_t from = l->from + (size_t)s->settle;
-
-	for (size_t k = 0; k < s->objective_count; k++) {
-		values[k] = s->objectives[k].metric.source == TUNE_RATE ? tune_rate(&l->run, from)
-									: mean_of_steps(&l->run, from + 1);
-		if (!isfinite(values[k]))
-			snprintf(why, TUNE_WHY, "no value for '%s'", s->objectives[k].metric.name);
-	}
 }
 
 /* The program has exited, or must be killed: restart it, or report a failure. */
@@ -117,8 +102,15 @@ int tune_live_turn(struct tune_live *l, const char *dir, double *values, char *w
 		l->from = l->run.step_count;
 	}
 	if (l->is_taken_up && l->run.step_count >= l->from + needed) {
+		size_t first = l->from + (size_t)s->settle;
+
 		l->run.step_count = l->from + needed; /* exactly the measurement window */
-		measure(l, values, why);
+		for (size_t k = 0; k < s->objective_count; k++) {
+			values[k] = s->objectives[k].metric.source == TUNE_RATE ? tune_rate(&l->run, first)
+										: mean_of_steps(&l->run, first + 1);
+			if (!isfinite(values[k]))
+				snprintf(why, TUNE_WHY, "no value for '%s'", s->objectives[k].metric.name);
+		}
 		return 1;
 	}
 	if (has_ended || (s->timeout_ns && clock_mono_ns() - l->begun_ns > s->timeout_ns))
