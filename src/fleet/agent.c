@@ -1,4 +1,4 @@
-/* The main loops of an agent and of the monitor. */
+/* The work queue with its leases, and the main loops of an agent and of the monitor. */
 #include "fleet/agent.h"
 
 #include "base/buf.h"

@@ -1,6 +1,7 @@
 /*
  * run-routes: HTTP endpoints of runs: the page at /, every response of the run API at /api/<name>, updates of a
- * growing run at /api/stream. Requests with run=b are for the second run, which the first is compared with.
+ * growing run at /api/stream. Requests with run=b are for the second run, which the first is compared with. Those of
+ * comparisons and studies, and the way to a live dashboard, follow.
  */
 #ifndef SONDE_SERVE_RUN_ROUTES_H
 #define SONDE_SERVE_RUN_ROUTES_H
