@@ -8,8 +8,8 @@
 #include "duet/duet-journal.h"
 #include "duet/explain.h"
 #include "duet/history.h"
-#include "duet/loop.h"
-#include "duet/worktrees.h"
+#include "duet/run-commands.h"
+#include "duet/sources.h"
 #include "launch/priority.h"
 
 #include <errno.h>

@@ -8,10 +8,10 @@
 #include "cli/duet-cli.h"
 #include "duet/duet-replay.h"
 #include "duet/history.h"
-#include "duet/images.h"
 #include "duet/results.h"
 #include "duet/run-commands.h"
-#include "duet/suite-run.h"
+#include "duet/sources.h"
+#include "duet/suite.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/duet-cli.h"
+#include "duet/duet-report.h"
 #include "duet/explain.h"
-#include "duet/ticks.h"
 #include "stats/summary.h"
 
 #include <errno.h>

@@ -18,19 +18,13 @@ struct comparison {
 	struct stats_sequential sequence;
 };
 
-/* Executes one run of the plan; on failure there is nothing to release. */
-int compare_run(struct comparison *c, struct duet_plan *plan, bool is_aa, struct duet_run *run);
+/* Executes one run of the plan, after reporting it as "what: done of"; on failure there is nothing to release. */
+int compare_run(struct comparison *c, struct duet_plan *plan, bool is_aa, struct duet_run *run, const char *what,
+		size_t done, size_t of);
 void compare_plan(const struct comparison *c, struct duet_plan *plan, enum duet_design design, size_t turns,
 		uint64_t salt);
 int64_t compare_left_ns(const struct comparison *c);
-size_t compare_turns_least(const struct duet_setup *s, enum duet_design design);
-size_t compare_turns_for(const struct duet_setup *s, enum duet_design design, double ns, size_t n, double turn_ns);
-
-void compare_tell_start(struct comparison *c, const char *what, size_t done, size_t of);
 /* Warms up, chooses a design, checks A against itself, plans the runs; calls on_schedule. */
 int compare_choose_design(struct comparison *c);
-/* Sets the schedule's design, and self if the pilot covered that check. */
-int compare_pilot(struct comparison *c);
-int compare_self_check(struct comparison *c);
 
 #endif

@@ -14,8 +14,8 @@
 #ifndef SONDE_DUET_COMPARE_H
 #define SONDE_DUET_COMPARE_H
 
+#include "duet/duet.h"
 #include "duet/pairs.h"
-#include "duet/runner.h"
 #include "stats/effect.h"
 #include "stats/verdict.h"
 

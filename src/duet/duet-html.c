@@ -116,7 +116,7 @@ static void method(struct buf *out, const struct duet_report *r, const struct du
 	buf_addf(out, ". %s, level %g %%; %zu run%s of %zu pair%s, %zu look%s, stopped: %s.", words ? words : "",
 			100 * r->setup->level, result->run_count, plural(result->run_count), result->pairs.count,
 			plural(result->pairs.count), result->looks, plural(result->looks),
-			duet_stop_name(result->stop));
+			duet_stop_names[result->stop]);
 	if (isfinite(result->detectable))
 		buf_addf(out, " These runs find a change of %.2f %% in 8 of 10 cases.", 100 * (result->detectable - 1));
 	buf_adds(out, "</p>");

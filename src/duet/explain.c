@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "model/dimensions.h"
 #include "model/rows.h"
 #include "model/run-model.h"
@@ -44,19 +45,10 @@ static struct tally *tally_of(struct collector *c, const char *kind, const struc
 	buf_addf(&key, "%s ", kind);
 	buf_add(&key, name->data, name->bytes);
 	place = map_put(&c->index, key.data, key.len, &is_new);
-	if (!place || (is_new && c->count == CAUSES_MAX))
-		return NULL;
-	if (!is_new)
+	if (place && !is_new)
 		return &c->tallies[*place];
-	if (c->count == c->capacity) {
-		size_t capacity = c->capacity ? 2 * c->capacity : 64;
-		struct tally *tallies = reallocarray(c->tallies, capacity, sizeof(*tallies));
-
-		if (!tallies)
-			return NULL;
-		c->tallies = tallies;
-		c->capacity = capacity;
-	}
+	if (!place || !VEC_GROW(c->tallies, c->capacity, c->count + 1, CAUSES_MAX))
+		return NULL;
 	*place = c->count;
 	c->tallies[c->count] = (struct tally){ .kind = kind,
 		.name = arena_copy(c->arena, name->data, name->bytes),

@@ -27,11 +27,6 @@ static double number_at(json_t *object, const char *key)
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static int put_text(const struct duet_parse *p, struct duet_row *row, const char *column, const char *text)
-{
-	return text ? duet_table_put(p->table, row, column, text) : 0;
-}
-
 static int renaissance_benchmark(const struct duet_parse *p, const char *name, json_t *benchmark, double start_ms)
 {
 	json_t *results = json_object_get(benchmark, "results"), *result;
@@ -92,7 +87,7 @@ static int hyperfine_result(const struct duet_parse *p, json_t *result)
 		if (!json_is_number(time))
 			return duet_parse_wrong(p, "has a time that is no number");
 		row = duet_parse_row(p, (int64_t)i, NAN, json_number_value(time) * 1e9);
-		if (!row || put_text(p, row, "command", command))
+		if (!row || (command && duet_table_put(p->table, row, "command", command)))
 			return -ENOMEM;
 		row->benchmark = command ? arena_strdup(&p->table->arena, command) : NULL;
 	}

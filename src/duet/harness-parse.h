@@ -12,7 +12,7 @@
 
 #include <regex.h>
 
-enum { DUET_RESULT_BYTES_MAX = 256 << 20 };
+enum { DUET_RESULT_BYTES_MAX = 256 << 20, DUET_MARKS_MAX = 2 };
 
 struct duet_parse {
 	const char *path;         /* for messages */
@@ -28,7 +28,10 @@ struct duet_format {
 	const char *const *suites; /* other suites with this result format; NULL: none */
 	bool is_directory;         /* the result is a directory; text is the file in it */
 	const char *file_ending;   /* is_directory: the ending of its result file */
-	/* Is the text in this format? NULL: only if requested by name. */
+	/* The text is in this format if it starts with this character, after blanks, and contains all marks; */
+	char start; /* 0: any */
+	const char *marks[DUET_MARKS_MAX];
+	/* or if this returns true. No mark and no function: only if requested by name. */
 	bool (*fits)(const char *text);
 	/* text ends in '\0' and may be modified. */
 	int (*parse)(const struct duet_parse *p, char *text, size_t bytes);

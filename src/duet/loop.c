@@ -1,4 +1,4 @@
-#include "duet/loop.h"
+#include "duet/run-commands.h"
 
 #include "base/clock.h"
 
@@ -131,14 +131,6 @@ static size_t count_of(const struct stage *s, enum duet_side side)
 	return s->run->sides[side].count;
 }
 
-static bool is_enough(const struct stage *s)
-{
-	size_t enough = s->task->turn_count;
-
-	return (count_of(s, DUET_A) >= enough && count_of(s, DUET_B) >= enough) ||
-			count_of(s, DUET_A) >= ITERATIONS_MAX || count_of(s, DUET_B) >= ITERATIONS_MAX;
-}
-
 /* Which side is next, if only one runs at a time? */
 static enum duet_side turn_of(const struct stage *s)
 {
@@ -153,7 +145,9 @@ static enum duet_side turn_of(const struct stage *s)
 static void grant(struct stage *s)
 {
 	struct side *a = &s->sides[DUET_A], *b = &s->sides[DUET_B];
-	bool is_over = is_enough(s) || a->has_ended || b->has_ended;
+	size_t enough = s->task->turn_count, na = count_of(s, DUET_A), nb = count_of(s, DUET_B);
+	bool is_over = (na >= enough && nb >= enough) || na >= ITERATIONS_MAX || nb >= ITERATIONS_MAX || a->has_ended ||
+			b->has_ended;
 
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (is_over && s->sides[side].is_waiting)

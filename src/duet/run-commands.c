@@ -177,14 +177,6 @@ static int say_timeout(struct stage *s, enum duet_side side)
 	return -ETIMEDOUT;
 }
 
-static int64_t earliest(const struct stage *s)
-{
-	int64_t a = s->jobs[DUET_A] ? s->until_ns[DUET_A] : INT64_MAX;
-	int64_t b = s->jobs[DUET_B] ? s->until_ns[DUET_B] : INT64_MAX;
-
-	return a < b ? a : b;
-}
-
 int duet_poll_ms(int64_t until_ns)
 {
 	int64_t left = until_ns - clock_mono_ns();
@@ -200,12 +192,16 @@ int duet_poll_ms(int64_t until_ns)
 static int wait_any(struct stage *s)
 {
 	struct pollfd fds[3] = { { .fd = s->e->interrupt_fd, .events = POLLIN } };
+	int64_t earliest = INT64_MAX;
 	int rc = 0, n;
 
-	for (size_t side = 0; side < DUET_SIDES; side++)
+	for (size_t side = 0; side < DUET_SIDES; side++) {
 		fds[1 + side] = (struct pollfd){ .fd = s->jobs[side] ? job_pidfd(s->jobs[side]) : -1,
 			.events = POLLIN };
-	n = poll(fds, 3, duet_poll_ms(earliest(s)));
+		if (s->jobs[side] && s->until_ns[side] < earliest)
+			earliest = s->until_ns[side];
+	}
+	n = poll(fds, 3, duet_poll_ms(earliest));
 	if (n < 0 && errno != EINTR)
 		return err_sys(s->err, errno, "cannot wait for the commands");
 	if (n > 0 && fds[0].revents)

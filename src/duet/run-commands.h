@@ -7,7 +7,7 @@
 #ifndef SONDE_DUET_RUN_COMMANDS_H
 #define SONDE_DUET_RUN_COMMANDS_H
 
-#include "duet/runner.h"
+#include "duet/duet.h"
 #include "launch/job.h"
 
 #include <sched.h>
@@ -40,11 +40,6 @@ int duet_exec_open(struct duet_exec *e, struct sonde_err *err);
 void duet_exec_release(struct duet_exec *e);
 struct duet_runner duet_exec_runner(struct duet_exec *e);
 
-/* Splits the CPUs we may use into two halves, of equal size if possible. False if there is only one. */
-bool duet_split_cpus(cpu_set_t cpus[DUET_SIDES]);
-/* Number of CPUs we may use. */
-size_t duet_cpu_count(void);
-
 /* For other runners. */
 
 /* Starts a side of the task; `seat` is its position in a pair, which selects the CPUs. */
@@ -57,5 +52,23 @@ const cpu_set_t *duet_exec_cpus(const struct duet_exec *e, enum duet_side side, 
 struct duet_iteration duet_exec_iteration(const struct job *job);
 /* Milliseconds until then, for poll: rounded up, -1 for no limit. */
 int duet_poll_ms(int64_t until_ns);
+
+/*
+ * The runner for iterations inside programs, which report them on an inherited descriptor (see sonde/duet.h).
+ *
+ * A run is one process per side. The runner is the barrier: a side that requests to start is released as the design
+ * requires, one at a time (seq, rmit), both together (sync) or immediately (async). When a side ends or dies, the
+ * other gets a stop message; a side that keeps the other waiting longer than the timeout ends the run.
+ */
+
+#define DUET_LOOP_FD "SONDE_DUET_FD"
+
+/* The duet_exec has the commands, CPUs, interruption and timeout. */
+struct duet_runner duet_loop_runner(struct duet_exec *e);
+
+/* Parses a line from a program; for tests. */
+enum duet_word { DUET_WORD_WRONG, DUET_WORD_BEGIN, DUET_WORD_END };
+/* now_ns: time of receipt, for times that the line omits; granted_ns: when the side was released. */
+enum duet_word duet_loop_line(const char *line, int64_t granted_ns, int64_t now_ns, struct duet_iteration *it);
 
 #endif

@@ -9,7 +9,9 @@
 
 #include "base/arena.h"
 #include "base/tempdir.h"
+#include "duet/duet.h"
 #include "duet/run-commands.h"
+#include "model/run-model.h"
 
 /* Adds the iterations of a run directory; their value is the step's, or that of a counter. -ENODATA if it has none. */
 int duet_steps_read(struct duet_samples *out, const char *bundle, const char *name, const char *counter,
@@ -35,5 +37,15 @@ struct duet_steps {
 int duet_steps_open(struct duet_steps *s, struct arena *arena, struct sonde_err *err);
 void duet_steps_release(struct duet_steps *s);
 struct duet_runner duet_steps_runner(struct duet_steps *s);
+
+/*
+ * A counter of a recorded run as the value of its iterations: for a monotonic counter (a probe's
+ * total) its increase during the iteration, summed over all processes; for a level the mean of its samples during the
+ * iteration, or the last one before it if there is none.
+ */
+
+/* Sets the value of the iterations from `first` on. -ENODATA if the run lacks the counter. */
+int duet_counter_read(struct model_run *run, const char *name, struct duet_samples *s, size_t first,
+		struct sonde_err *err);
 
 #endif

@@ -3,19 +3,16 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
-const char *duet_stop_name(enum duet_stop stop)
-{
-	static const char *const names[] = {
-		[DUET_DECIDED] = "decided",
-		[DUET_BUDGET_OVER] = "budget",
-		[DUET_RUNS_OVER] = "runs",
-		[DUET_INTERRUPTED] = "interrupted",
-		[DUET_FAILED] = "failed",
-	};
-
-	return names[stop];
-}
+const char *const duet_stop_names[] = {
+	[DUET_DECIDED] = "decided",
+	[DUET_BUDGET_OVER] = "budget",
+	[DUET_RUNS_OVER] = "runs",
+	[DUET_INTERRUPTED] = "interrupted",
+	[DUET_FAILED] = "failed",
+	NULL,
+};
 
 /* Share of the time with CPU pressure above which a warning is printed. */
 #define BUSY_SHARE 0.3
@@ -139,16 +136,10 @@ void duet_say_answer(struct buf *out, const struct duet_report *r, const struct 
 	say_basis(out, r, e);
 }
 
-static double budget_for(const struct duet_result *r)
-{
-	double seconds = 1.3 * r->needed_seconds + 2, unit = seconds > 100 ? 60 : 5;
-
-	return ceil(seconds / unit) * unit;
-}
-
 void duet_say_need(struct buf *out, const struct duet_report *r, const struct duet_entry *e)
 {
 	const struct duet_result *result = e->result;
+	double seconds = 1.3 * result->needed_seconds + 2, unit = seconds > 100 ? 60 : 5; /* of a proposed budget */
 
 	if (result->verdict != STATS_INCONCLUSIVE || !isfinite(result->effect.ratio.estimate))
 		return;
@@ -169,7 +160,7 @@ void duet_say_need(struct buf *out, const struct duet_report *r, const struct du
 		buf_addf(out, "about %zu runs would decide it", result->needed_runs);
 	else
 		buf_addf(out, "about %zu runs would decide it: --budget %.0fs", result->needed_runs,
-				budget_for(result));
+				ceil(seconds / unit) * unit);
 }
 
 void duet_say_held_back(struct buf *out, const struct duet_report *r)
@@ -185,7 +176,7 @@ void duet_say_held_back(struct buf *out, const struct duet_report *r)
 				n, r->count, n == 1 ? "is" : "are", n == 1 ? "its" : "their");
 }
 
-static void say_ns(struct buf *out, double ns)
+void duet_say_value(struct buf *out, enum duet_metric metric, double value)
 {
 	static const struct {
 		double ns;
@@ -193,34 +184,25 @@ static void say_ns(struct buf *out, double ns)
 	} units[] = { { 60e9, "min" }, { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" }, { 1, "ns" } };
 	size_t i = 0;
 
-	while (i < 4 && ns < units[i].ns)
+	while (i < 4 && value < units[i].ns)
 		i++;
-	buf_addf(out, "%.3g %s", ns / units[i].ns, units[i].unit);
-}
-
-void duet_say_value(struct buf *out, enum duet_metric metric, double value)
-{
 	if (!isfinite(value))
 		buf_adds(out, "not known");
 	else if (metric == DUET_RSS)
 		buf_addf(out, "%.1f MiB", value / (1 << 20));
 	else if (metric < DUET_RSS)
-		say_ns(out, value);
+		buf_addf(out, "%.3g %s", value / units[i].ns, units[i].unit);
 	else
 		buf_addf(out, "%.4g", value);
 }
 
-static bool is_cheapest(const struct duet_result *r)
-{
-	for (int d = 0; d < DUET_DESIGNS; d++)
-		if (r->choices[d].is_tried && r->choices[d].cost < r->choices[r->schedule.design].cost)
-			return false;
-	return true;
-}
-
 void duet_say_pilot(struct buf *out, const struct duet_result *r)
 {
-	buf_adds(out, is_cheapest(r) ? "the best for its time:" : "no other was clearly better:");
+	bool is_cheapest = true;
+
+	for (int d = 0; d < DUET_DESIGNS; d++)
+		is_cheapest &= !r->choices[d].is_tried || !(r->choices[d].cost < r->choices[r->schedule.design].cost);
+	buf_adds(out, is_cheapest ? "the best for its time:" : "no other was clearly better:");
 	for (int d = 0; d < DUET_DESIGNS; d++) {
 		const struct duet_choice *c = &r->choices[d];
 
@@ -248,18 +230,14 @@ static void doubt(struct doubts *d, const char *text)
 		d->out[d->count++] = text;
 }
 
-/* Is the CPU time, measured in addition, known that much more precisely? */
-static bool is_cpu_narrower(const struct duet_result *r)
-{
-	double width = r->cpu.hi - r->cpu.lo;
-
-	return isfinite(r->cpu.estimate) && isfinite(width) &&
-			r->effect.ratio.hi - r->effect.ratio.lo > NARROWER * width;
-}
-
 static void doubt_busy(struct doubts *d, const struct duet_setup *setup, const struct duet_result *r,
 		const struct duet_interference *interference)
 {
+	/* Is the CPU time, measured in addition, known that much more precisely? */
+	double cpu_width = r->cpu.hi - r->cpu.lo;
+	bool is_cpu_narrower = isfinite(r->cpu.estimate) && isfinite(cpu_width) &&
+			r->effect.ratio.hi - r->effect.ratio.lo > NARROWER * cpu_width;
+
 	if (!(interference->pressure_share > BUSY_SHARE) || setup->pairing.metric != DUET_WALL)
 		return;
 	if (!setup->has_priority)
@@ -269,7 +247,7 @@ static void doubt_busy(struct doubts *d, const struct duet_setup *setup, const s
 						"passes meanwhile is noise: --metric cpu does not count it; as root, "
 						"without --priority none, the programs run ahead of others",
 						100 * interference->pressure_share));
-	else if (r->verdict == STATS_INCONCLUSIVE && is_cpu_narrower(r))
+	else if (r->verdict == STATS_INCONCLUSIVE && is_cpu_narrower)
 		doubt(d,
 				arena_printf(d->arena,
 						"somebody waited for a processor in %.0f %% of the time, which is "
@@ -331,4 +309,50 @@ size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r
 	doubt_machine(&d, setup, r, interference, cpu_count);
 	doubt_measure(&d, setup, r);
 	return d.count;
+}
+
+/* Tick distances in ascending order, from the largest power of ten that is certainly too close. */
+static double step_of(int power, int i)
+{
+	static const double steps[] = { 1, 2, 5 };
+	int tens = i / 3;
+
+	return steps[i % 3] * pow(10, power + tens);
+}
+
+static double count_of(double lo, double hi, double step)
+{
+	return floor(hi / step) - ceil(lo / step) + 1;
+}
+
+struct duet_ticks duet_ticks_for(double lo, double hi, size_t most)
+{
+	struct duet_ticks t = { 0 };
+	int power, i = 0;
+
+	if (!(hi > lo) || !isfinite(hi - lo) || !most)
+		return t;
+	power = (int)floor(log10((hi - lo) / (double)most)) - 1;
+	while (count_of(lo, hi, step_of(power, i)) > (double)most)
+		i++;
+	t.step = step_of(power, i);
+	t.first = ceil(lo / t.step);
+	t.count = (size_t)fmax(0, count_of(lo, hi, t.step));
+	t.digits = power + i / 3 < 0 ? -(power + i / 3) : 0;
+	return t;
+}
+
+double duet_tick(const struct duet_ticks *t, size_t i)
+{
+	return (t->first + (double)i) * t->step;
+}
+
+void duet_tick_label(const struct duet_ticks *t, size_t i, char *out, size_t size)
+{
+	double value = duet_tick(t, i);
+
+	if (value == 0)
+		snprintf(out, size, "0 %%");
+	else
+		snprintf(out, size, "%+.*f %%", t->digits, value);
 }

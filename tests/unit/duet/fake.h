@@ -5,7 +5,7 @@
 #ifndef SONDE_TEST_DUET_FAKE_H
 #define SONDE_TEST_DUET_FAKE_H
 
-#include "duet/runner.h"
+#include "duet/duet.h"
 #include "stats/rng.h"
 
 struct fake {

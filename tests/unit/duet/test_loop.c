@@ -1,8 +1,8 @@
 /* loop: lines of the protocol; and CSV fields, which are hostile too. */
 #include "../support.h"
 
-#include "duet/loop.h"
 #include "duet/measurements.h"
+#include "duet/run-commands.h"
 
 #include <math.h>
 #include <string.h>
