@@ -62,7 +62,7 @@ enum cli_type {
 struct cli_option {
 	char short_name;       /* 0: none */
 	const char *long_name; /* without dashes */
-	const char *metavar;   /* "DIR"; NULL for flags only; a choice shows its words instead */
+	const char *metavar;   /* "DIR"; NULL for flags only; a choice shows its words instead; "[=DIR]": optional */
 	enum cli_type type;    /* set type and offset by CLI_FLAG(...) and the other macros below */
 	size_t offset;
 	int (*set)(const struct cli_option *option, const char *value, void *options, struct sonde_err *err);

@@ -77,6 +77,19 @@ static int set_metric(const struct cli_option *option, const char *value, void *
 	return -EINVAL;
 }
 
+/* --shell[=SHELL], with hyperfine's words */
+static int set_shell(const struct cli_option *option, const char *value, void *options, struct sonde_err *err)
+{
+	struct duet_options *o = options;
+
+	o->shell = value;
+	if (!value || !strcmp(value, "default"))
+		o->shell = DUET_SHELL;
+	else if (!strcmp(value, "none"))
+		o->shell = NULL;
+	return value && !*value ? err_set(err, EINVAL, "the name of the shell is empty") : 0;
+}
+
 #define O struct duet_options
 static const struct cli_option option_rows[] = {
 	{ 'a', "command-a", "COMMAND", CLI_STRING(O, commands[DUET_A]), .help = "Command A, the baseline." },
@@ -92,7 +105,9 @@ static const struct cli_option option_rows[] = {
 	{ 0, "explain", NULL, CLI_FLAG(O, is_explained),
 			.help = "Record both sides a few times and report which functions, waits, calls and files "
 				"explain the difference." },
-	{ 0, "shell", NULL, CLI_FLAG(O, is_shell), .help = "Run the commands with /bin/sh." },
+	{ 0, "shell", "[=SHELL]", CLI_SETTER(set_shell), .default_words = "none",
+			.help = "Run the commands with a shell: " DUET_SHELL
+				", or a command line such as 'bash --norc'. Its start is part of the measured time." },
 	{ 0, "metric", "METRIC", CLI_SETTER(set_metric), .default_text = "wall",
 			.help = "Metric to compare: wall, cpu, user or system (time), rss (peak memory), faults, "
 				"major_faults, waits, preemptions, blocks_read, blocks_written, value (reported by "
@@ -139,6 +154,23 @@ static const struct cli_option option_rows[] = {
 			.help = "Continue if a command exits with an error." },
 	{ 0, "show-output", NULL, CLI_FLAG(O, has_output), .group = "Measuring",
 			.help = "Show the output of the commands on standard error." },
+	{ 0, "setup", "COMMAND", CLI_STRINGS(O, setup), .group = "Around the executions",
+			.help = "Run this shell command once before all executions. If repeated: one for each "
+				"command." },
+	{ 0, "prepare", "COMMAND", CLI_STRINGS(O, prepare), .group = "Around the executions",
+			.help = "Run this shell command before each execution, outside the measured time, for example "
+				"to restore files or caches. If repeated: one for each command." },
+	{ 0, "conclude", "COMMAND", CLI_STRINGS(O, conclude), .group = "Around the executions",
+			.help = "Run this shell command after each execution, outside the measured time. If repeated: "
+				"one for each command." },
+	{ 0, "cleanup", "COMMAND", CLI_STRINGS(O, cleanup), .group = "Around the executions",
+			.help = "Run this shell command once after all executions. If repeated: one for each "
+				"command." },
+	{ 0, "warmup", "N", CLI_INT(O, warmup), .min = 0, .max = 4096, .default_text = "1",
+			.group = "Around the executions",
+			.help = "Executions of each command before those that count; at least one." },
+	{ 0, "input", "FILE", CLI_PATH(O, input), .default_text = "null", .group = "Around the executions",
+			.help = "Standard input of each execution; null is empty." },
 	PLACE_ROWS(O, place, "Limits and isolation"),
 	{ 0, "json", NULL, CLI_FLAG(O, is_json), .group = "Output", .help = "Print one JSON object." },
 	{ 0, "csv", NULL, CLI_FLAG(O, is_csv), .group = "Output", .help = "Print CSV." },
@@ -238,7 +270,7 @@ static const struct cli_exit_code exit_codes[] = {
 	{ "1", "Failure: a command failed or timed out, or output could not be written." },
 	{ "2", "Usage error." },
 	{ "3", "B is slower than A by more than the threshold." },
-	{ "4", "With --fail-on inconclusive: the result is inconclusive." },
+	{ "4", "Carry-over was found; with --fail-on inconclusive also: the result is inconclusive." },
 	{ "128+N", "Interrupted by signal N; the results so far are printed." },
 	{ NULL, NULL },
 };

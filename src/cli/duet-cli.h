@@ -9,12 +9,17 @@
 #include "duet/duet-report.h"
 #include "result/term.h"
 
+#define DUET_SHELL "/bin/sh" /* of hooks, and of --shell without a value */
+
 enum duet_cli_exit { DUET_EXIT_INCONCLUSIVE = 4 };
 
 struct duet_options {
 	/* what to compare */
 	const char *commands[DUET_SIDES];
-	bool is_shell;
+	const char *shell; /* command line of the shell for the commands; NULL: none */
+	const char *input;
+	struct cli_list setup, prepare, conclude, cleanup; /* one for all commands, or one for each */
+	int64_t warmup;
 	/* how */
 	int design; /* 0: auto, else 1 + enum duet_design */
 	int metric;

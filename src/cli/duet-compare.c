@@ -52,6 +52,9 @@ int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup)
 		.seed = o->seed >= 0 ? (uint64_t)o->seed : fresh_seed(),
 		.turns = (size_t)o->pairs,
 		.runs_max = (size_t)o->runs,
+		.warmup = (size_t)o->warmup,
+		.has_prepare = o->prepare.count > 0,
+		.has_steps = o->iterations == DUET_OF_STEPS,
 		.has_aa = !o->has_no_self_check };
 	if (o->counter && o->iterations == DUET_OF_COMMANDS)
 		setup->turns = 1; /* each recorded execution is a run */
@@ -75,18 +78,25 @@ struct session {
 /* Parses a command given as one string: into words, or for a shell. */
 static int take_command(struct cli_context *ctx, enum duet_side side, char ***argv)
 {
-	static char sh[] = "/bin/sh", option[] = "-c";
+	static char option[] = "-c";
 	const struct duet_options *o = ctx->options;
 	struct sonde_err why = SONDE_ERR_INIT;
+	size_t n = 0;
+	char **shell;
 	int rc;
 
-	if (o->is_shell) {
-		*argv = arena_alloc(ctx->arena, 4 * sizeof(**argv));
+	if (o->shell) {
+		rc = words_split(o->shell, ctx->arena, &shell, &why);
+		if (rc || !shell[0])
+			return cli_usage(ctx, "--shell: %s", rc ? why.text : "the command is empty");
+		while (shell[n])
+			n++;
+		*argv = arena_alloc(ctx->arena, (n + 3) * sizeof(**argv));
 		if (!*argv)
 			return err_sys(ctx->err, ENOMEM, "cannot parse the command");
-		(*argv)[0] = sh;
-		(*argv)[1] = option;
-		(*argv)[2] = arena_strdup(ctx->arena, o->commands[side]);
+		memcpy(*argv, shell, n * sizeof(**argv));
+		(*argv)[n] = option;
+		(*argv)[n + 1] = arena_strdup(ctx->arena, o->commands[side]);
 		return 0;
 	}
 	rc = words_split(o->commands[side], ctx->arena, argv, &why);
@@ -258,6 +268,16 @@ static int build(struct session *s, const struct duet_runner *runner)
 	return rc;
 }
 
+/* Commands before or after everything. */
+static int run_hooks(struct session *s, const char *option, const struct cli_list *commands)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < commands->count && !rc; i++)
+		rc = duet_exec_hook(&s->exec, (enum duet_side)i, option, commands->items[i], s->ctx->err);
+	return rc;
+}
+
 static int compare(struct session *s)
 {
 	struct duet_runner runner;
@@ -270,6 +290,8 @@ static int compare(struct session *s)
 
 	if (!rc)
 		rc = open_journal(s);
+	if (!rc)
+		rc = run_hooks(s, "setup", &s->o->setup);
 	term_progress_init(&s->progress);
 	if (!rc && s->o->git)
 		rc = build(s, &runner);
@@ -283,6 +305,8 @@ static int compare(struct session *s)
 	rc = duet_compare(&s->setup, &runner, &result, s->ctx->err);
 	duet_interference_stop(&report.interference);
 	if (!rc)
+		rc = run_hooks(s, "cleanup", &s->o->cleanup);
+	if (!rc)
 		rc = duet_journal_end(&s->journal, &result, &report.interference, s->ctx->err);
 	term_progress_end(&s->progress);
 	rc = conclude(s, &report, rc);
@@ -293,6 +317,11 @@ static int compare(struct session *s)
 static int check_options(struct cli_context *ctx)
 {
 	const struct duet_options *o = ctx->options;
+	const struct {
+		const char *option;
+		const struct cli_list *commands;
+	} hooks[] = { { "setup", &o->setup }, { "prepare", &o->prepare }, { "conclude", &o->conclude },
+		{ "cleanup", &o->cleanup } };
 
 	if (o->git && (o->commands[DUET_A] || o->commands[DUET_B]))
 		return cli_usage(ctx, "--git takes its command after -- and cannot be combined with -a and -b");
@@ -309,6 +338,10 @@ static int check_options(struct cli_context *ctx)
 				o->place.image ? "image" : "sandbox");
 	if (o->counter && o->iterations == DUET_OF_FD)
 		return cli_usage(ctx, "--metric %s requires --iterations command or step", o->counter);
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
+		if (hooks[i].commands->count > DUET_SIDES)
+			return cli_usage(ctx, "--%s is given once, or once for each command: %zu times is too often",
+					hooks[i].option, hooks[i].commands->count);
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (!o->git && !o->commands[side])
 			return cli_usage(ctx, "missing -%c COMMAND: both -a and -b are required", "ab"[side]);
@@ -340,10 +373,17 @@ static int take_commands(struct session *s, struct duet_worktrees *trees)
 	return rc;
 }
 
+/* The hook of a side; given once, it is that of both. */
+static const char *hook_of(const struct cli_list *commands, enum duet_side side)
+{
+	return !commands->count ? NULL : commands->items[commands->count > 1 ? side : 0];
+}
+
 int duet_run_compare(struct cli_context *ctx)
 {
 	struct session s = { .ctx = ctx, .o = ctx->options, .exec = DUET_EXEC_INIT, .journal = DUET_JOURNAL_INIT };
 	struct duet_worktrees trees = { 0 };
+	char **shell = NULL;
 	int rc = check_options(ctx);
 
 	if (!rc)
@@ -365,6 +405,14 @@ int duet_run_compare(struct cli_context *ctx)
 		priority_begin(); /* best effort: without it we have ordinary wakeup latency */
 	s.exec.is_lenient = s.o->is_lenient;
 	s.exec.has_output = s.o->has_output;
+	s.exec.input = strcmp(s.o->input, "null") != 0 ? s.o->input : NULL;
+	for (int side = 0; side < DUET_SIDES; side++) {
+		s.exec.prepare[side] = hook_of(&s.o->prepare, (enum duet_side)side);
+		s.exec.conclude[side] = hook_of(&s.o->conclude, (enum duet_side)side);
+	}
+	if (!rc)
+		rc = words_split(s.o->shell ? s.o->shell : DUET_SHELL, ctx->arena, &shell, ctx->err);
+	s.exec.shell = shell;
 	s.exec.timeout_ns = s.o->timeout_ns ? s.o->timeout_ns : 10 * s.o->budget_ns;
 	if (!rc)
 		rc = duet_exec_open(&s.exec, ctx->err);
@@ -420,6 +468,22 @@ static void add_iterations(struct buf *line, const struct duet_options *o)
 	add_word(line, "--step", o->step);
 }
 
+static void add_hooks(struct buf *line, const struct duet_options *o)
+{
+	for (size_t i = 0; i < o->setup.count; i++)
+		add_word(line, "--setup", o->setup.items[i]);
+	for (size_t i = 0; i < o->prepare.count; i++)
+		add_word(line, "--prepare", o->prepare.items[i]);
+	for (size_t i = 0; i < o->conclude.count; i++)
+		add_word(line, "--conclude", o->conclude.items[i]);
+	for (size_t i = 0; i < o->cleanup.count; i++)
+		add_word(line, "--cleanup", o->cleanup.items[i]);
+	if (o->warmup > 1)
+		buf_addf(line, " --warmup %lld", (long long)o->warmup);
+	if (strcmp(o->input, "null") != 0)
+		add_word(line, "--input", o->input);
+}
+
 static void add_measuring(struct buf *line, const struct duet_options *o, const struct duet_setup *setup,
 		const struct duet_schedule *schedule)
 {
@@ -452,7 +516,14 @@ const char *duet_repeat_line(const struct cli_context *ctx, const struct duet_se
 	buf_adds(&line, "sonde duet");
 	for (int side = 0; side < DUET_SIDES; side++)
 		add_word(&line, side == DUET_A ? "-a" : "-b", o->commands[side]);
-	add_flag(&line, "--shell", o->is_shell);
+	if (o->shell) {
+		buf_adds(&line, " --shell");
+		if (strcmp(o->shell, DUET_SHELL) != 0) {
+			buf_addc(&line, '=');
+			words_quote(&line, o->shell);
+		}
+	}
+	add_hooks(&line, o);
 	add_iterations(&line, o);
 	add_place(&line, &o->place);
 	add_measuring(&line, o, setup, &result->schedule);

@@ -221,6 +221,13 @@ static void write_around(struct buf *out, const struct duet_report *report, cons
 		duet_say_interval(out, &r->self.ratio);
 		buf_addf(out, ", %zu runs)\n", r->self.runs);
 	}
+	if (r->schedule.design == DUET_RMIT && r->schedule.is_settled && !report->setup->has_steps) {
+		if (!r->carry.is_checked)
+			buf_adds(out, "  carry-over: not checked, too few executions\n");
+		else
+			buf_addf(out, "  carry-over: %s (p %.2g)\n", r->carry.is_found ? "found" : "none found",
+					r->carry.p);
+	}
 	if (isfinite(report->interference.steal_share) || isfinite(report->interference.pressure_share))
 		buf_adds(out, "  meanwhile:");
 	if (isfinite(report->interference.steal_share))
@@ -338,17 +345,19 @@ void duet_write_causes(struct buf *out, const struct term *term, const struct du
 
 static int exit_code_of(const struct duet_options *o, const struct duet_report *report)
 {
-	bool is_slower = false, is_open = false;
+	bool is_slower = false, is_open = false, has_carry_over = false;
 
 	for (size_t i = 0; i < report->count; i++) {
 		is_slower |= report->entries[i].result->verdict == STATS_SLOWER;
 		is_open |= report->entries[i].result->verdict == STATS_INCONCLUSIVE;
+		has_carry_over |= report->entries[i].result->carry.is_blocking;
 	}
 	if (duet_signals_caught())
 		return 128 + duet_signals_caught();
 	if (is_slower)
 		return CLI_EXIT_VERDICT;
-	return is_open && cli_list_has(&o->fail_on, "inconclusive") ? DUET_EXIT_INCONCLUSIVE : CLI_EXIT_FINE;
+	return has_carry_over || (is_open && cli_list_has(&o->fail_on, "inconclusive")) ? DUET_EXIT_INCONCLUSIVE
+											: CLI_EXIT_FINE;
 }
 
 static void write_json(struct buf *text, const struct duet_options *o, const struct duet_report *report)

@@ -134,12 +134,13 @@ static int parse_long(struct parser *p, const char *word)
 	size_t len = strcspn(word, "=");
 	const char *value = word[len] ? word + len + 1 : NULL;
 	const struct cli_option *option = find_long(p->ctx->command, word + 2, len - 2);
+	bool is_optional = option && option->metavar && option->metavar[0] == '[';
 
 	if (!option)
 		return unknown_long(p->ctx, word, len);
 	if (option->type == CLI_TYPE_FLAG && value)
 		return cli_usage(p->ctx, "option '%.*s' takes no value", (int)len, word);
-	if (option->type == CLI_TYPE_FLAG || value)
+	if (option->type == CLI_TYPE_FLAG || value || is_optional)
 		return take(p, option, word, len, value);
 	return take_next(p, option, word, len);
 }

@@ -16,6 +16,9 @@ struct comparison {
 	double turn_ns;  /* of the current design */
 	double quick_ns; /* the quickest turn so far: the plan has as many of these as fit the budget */
 	struct stats_sequential sequence;
+	bool is_last; /* this is the last analysis */
+	enum stats_verdict
+			pending; /* of the last interim analysis, which had too few executions to exclude carry-over */
 };
 
 /* Executes one run of the plan, after reporting it as "what: done of"; on failure there is nothing to release. */
@@ -26,5 +29,9 @@ void compare_plan(const struct comparison *c, struct duet_plan *plan, enum duet_
 int64_t compare_left_ns(const struct comparison *c);
 /* Warms up, chooses a design, checks A against itself, plans the runs; calls on_schedule. */
 int compare_choose_design(struct comparison *c);
+/* Sets carry, from the pairs and the verdict so far. 0 or -ENOMEM. */
+int compare_carry_over(struct comparison *c);
+/* Does the design allow to estimate carry-over? */
+bool compare_has_carry_over(const struct comparison *c);
 
 #endif

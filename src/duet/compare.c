@@ -147,31 +147,47 @@ static int judge(struct comparison *c, const struct stats_sequential *look)
 	out->verdict = STATS_INCONCLUSIVE;
 	if (!out->effect.is_indicative && (double)p->missing <= MISSING_SHARE_MAX * (double)(p->missing + p->count))
 		out->verdict = stats_verdict(&out->effect.log_ratio, c->setup->margin);
-	return judge_cpu(c, &how);
+	rc = compare_has_carry_over(c) ? compare_carry_over(c) : 0;
+	if (out->carry.is_blocking)
+		out->verdict = STATS_INCONCLUSIVE;
+	return rc ? rc : judge_cpu(c, &how);
 }
 
 /* Does an interim analysis, or the final one. The verdict decides whether to continue. */
 static int look(struct comparison *c, bool is_last)
 {
-	const struct duet_pairs *p = &c->out->pairs;
+	struct duet_result *out = c->out;
+	const struct duet_pairs *p = &out->pairs;
 	size_t n = 0;
-	int rc = c->out->run_count ? pair_runs(c) : 0;
+	int rc = out->run_count ? pair_runs(c) : 0;
 
-	if (rc || !c->out->run_count)
+	if (rc || !out->run_count)
 		return rc;
 	/* Only runs with a pair are observations: in others the metric may be 0 or unknown. */
 	for (size_t i = 0; i < p->runs; i++)
 		n += p->first[i + 1] > p->first[i];
 	if (n < 2)
 		return judge(c, NULL);
-	if (n <= c->sequence.n)
+	if (n <= c->sequence.n) {
+		out->verdict = c->pending;
+		if (c->pending != STATS_INCONCLUSIVE)
+			out->stop = DUET_DECIDED;
 		return 0;
+	}
 	if (is_last)
 		stats_sequential_last(&c->sequence, n);
 	else
 		stats_sequential_look(&c->sequence, n);
-	c->out->looks++;
-	return judge(c, &c->sequence);
+	out->looks++;
+	c->is_last = is_last;
+	rc = judge(c, &c->sequence);
+	/* A certain answer of few executions may be carry-over: more of them show it. */
+	c->pending = STATS_INCONCLUSIVE;
+	if (!rc && !is_last && compare_has_carry_over(c) && !out->carry.is_checked) {
+		c->pending = out->verdict;
+		out->verdict = STATS_INCONCLUSIVE;
+	}
+	return rc;
 }
 
 static double run_ns(const struct comparison *c)
@@ -304,7 +320,9 @@ static int conclude(struct comparison *c, int rc)
 
 static void result_init(struct duet_result *out)
 {
-	*out = (struct duet_result){ .detectable = NAN, .arena = ARENA_INIT };
+	*out = (struct duet_result){ .detectable = NAN,
+		.carry = { .p = NAN, .medians = { { NAN, NAN }, { NAN, NAN } } },
+		.arena = ARENA_INIT };
 	out->effect.log_ratio = stats_interval_open(NAN, 0, 0, "none");
 	out->effect.ratio = out->effect.log_ratio;
 	out->self.ratio = out->cpu = out->effect.log_ratio;

@@ -280,6 +280,8 @@ static int warm_up(struct comparison *c)
 	int rc;
 
 	compare_plan(c, &plan, design, turns_least(c->setup, design), 0x3a3a);
+	if (c->setup->warmup > plan.turns)
+		plan.turns = c->setup->warmup < DUET_TURNS_MAX ? c->setup->warmup : DUET_TURNS_MAX;
 	rc = compare_run(c, &plan, false, &run, "warming up", 0, 1);
 	if (rc)
 		return rc;

@@ -45,6 +45,8 @@ static int write_head(struct duet_journal *j, const struct duet_setup *setup, co
 	json_kbool(&w, "own_iterations", setup->has_own_iterations);
 	json_kbool(&w, "auto", setup->is_auto);
 	json_kbool(&w, "priority", setup->has_priority);
+	json_kbool(&w, "prepare", setup->has_prepare);
+	json_kbool(&w, "steps", setup->has_steps);
 	duet_machine(&machine);
 	json_kstr(&w, "machine", machine.data);
 	json_end(&w);
@@ -294,6 +296,8 @@ static bool read_head(struct duet_journal *j, const json_t *line)
 							.is_more_better = is_true(line, "higher_is_better"),
 							.has_warmup = is_true(line, "own_iterations") },
 		.has_own_iterations = is_true(line, "own_iterations"),
+		.has_prepare = is_true(line, "prepare"),
+		.has_steps = is_true(line, "steps"),
 		.has_priority = is_true(line, "priority"),
 		.is_auto = is_true(line, "auto"),
 		.margin = margin,

@@ -115,6 +115,26 @@ static void write_self(struct json *j, const struct duet_self_check *self)
 	json_end(j);
 }
 
+static void write_carry_over(struct json *j, const struct duet_carry_over *c)
+{
+	static const char *const keys[DUET_SIDES][DUET_SIDES] = { { "a_after_a", "a_after_b" },
+		{ "b_after_a", "b_after_b" } };
+
+	json_key(j, "carry_over");
+	if (!c->is_checked) {
+		json_null(j);
+		return;
+	}
+	json_object(j);
+	json_kbool(j, "found", c->is_found);
+	json_kbool(j, "no_verdict", c->is_blocking);
+	json_kreal(j, "p", c->p);
+	for (int side = 0; side < DUET_SIDES; side++)
+		for (int after = 0; after < DUET_SIDES; after++)
+			json_kreal(j, keys[side][after], c->medians[side][after]);
+	json_end(j);
+}
+
 static void write_side(struct json *j, const struct duet_report *r, const struct duet_entry *e, enum duet_side side)
 {
 	json_object(j);
@@ -198,6 +218,7 @@ static void write_entry(struct json *j, const struct duet_report *r, const struc
 		write_interval(j, &result->cpu);
 		json_end(j);
 	}
+	write_carry_over(j, &result->carry);
 	write_self(j, &result->self);
 	if (result->is_design_piloted)
 		write_choices(j, result);

@@ -307,10 +307,14 @@ static int run(void *self, const struct duet_task *task, struct duet_run *out, s
 		.sides = { { .sock = -1 }, { .sock = -1 } },
 		.err = err };
 	enum duet_side first = task->turns[0].is_first_b ? DUET_B : DUET_A;
-	int rc;
+	int rc = 0;
 
 	out->start_ns = clock_mono_ns();
-	rc = start_side(&s, first);
+	for (int side = 0; side < DUET_SIDES && !rc; side++)
+		rc = duet_exec_hook(s.e, (enum duet_side)side, "prepare", s.e->prepare[task->is_aa ? DUET_A : side],
+				err);
+	if (!rc)
+		rc = start_side(&s, first);
 	if (!rc)
 		rc = start_side(&s, DUET_B - first);
 	while (!rc && !(s.sides[DUET_A].has_ended && s.sides[DUET_B].has_ended))
@@ -319,6 +323,9 @@ static int run(void *self, const struct duet_task *task, struct duet_run *out, s
 		job_free(s.sides[side].job);
 		if (s.sides[side].sock >= 0)
 			close(s.sides[side].sock);
+		if (!rc)
+			rc = duet_exec_hook(s.e, (enum duet_side)side, "conclude",
+					s.e->conclude[task->is_aa ? DUET_A : side], err);
 	}
 	out->end_ns = clock_mono_ns();
 	return rc;

@@ -2,7 +2,8 @@
  * run-commands: the runner of whole commands: an iteration is one execution.
  *
  * Each side's command is executed for every iteration, with empty standard input, discarded output, and stderr kept
- * in case it fails. A side that fails ends the run, unless is_lenient.
+ * in case it fails. A side that fails ends the run, unless is_lenient. Hooks are commands for a shell around each
+ * execution, outside the measured time; one that fails ends the run.
  */
 #ifndef SONDE_DUET_RUN_COMMANDS_H
 #define SONDE_DUET_RUN_COMMANDS_H
@@ -29,6 +30,9 @@ struct duet_exec {
 	int interrupt_fd;   /* readable: the user requests to stop; -1: none */
 	bool is_lenient;    /* a command that fails counts too */
 	bool has_output;    /* commands write to our stderr */
+	const char *input;  /* file that is the standard input of each execution; NULL: empty */
+	const char *prepare[DUET_SIDES], *conclude[DUET_SIDES]; /* hooks before and after each execution; NULL: none */
+	char *const *shell;                                     /* words of the shell for hooks */
 	/* private */
 	int complaints[DUET_SIDES]; /* memory files */
 };
@@ -39,6 +43,9 @@ struct duet_exec {
 int duet_exec_open(struct duet_exec *e, struct sonde_err *err);
 void duet_exec_release(struct duet_exec *e);
 struct duet_runner duet_exec_runner(struct duet_exec *e);
+/* Runs a hook of a side and waits for it; `option` names it in messages. A NULL command is ignored. */
+int duet_exec_hook(struct duet_exec *e, enum duet_side side, const char *option, const char *command,
+		struct sonde_err *err);
 
 /* For other runners. */
 
@@ -52,6 +59,8 @@ const cpu_set_t *duet_exec_cpus(const struct duet_exec *e, enum duet_side side, 
 struct duet_iteration duet_exec_iteration(const struct job *job);
 /* Milliseconds until then, for poll: rounded up, -1 for no limit. */
 int duet_poll_ms(int64_t until_ns);
+/* Waits until a job has ended. -EINTR: interrupt_fd became readable; -ETIMEDOUT. */
+int duet_wait_job(struct job *job, int interrupt_fd, int64_t until_ns, struct sonde_err *err);
 
 /*
  * The runner for iterations inside programs, which report them on an inherited descriptor (see sonde/duet.h).

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define ARTIFACT_NS_MAX INT64_C(60000000000)
+
 static void tell(struct duet_suite_run *r, enum duet_event kind, const char *fmt, ...)
 		__attribute__((format(printf, 3, 4)));
 
@@ -35,22 +37,6 @@ static void tell(struct duet_suite_run *r, enum duet_event kind, const char *fmt
 static void tell_error(struct duet_suite_run *r, enum duet_event kind, const char *what, const struct sonde_err *why)
 {
 	tell(r, kind, "%s: %s%s%s", what, why->text, why->hint[0] ? "; " : "", why->hint);
-}
-
-/* Waits until it has ended, for at most a minute. */
-static int wait_for_artifact(const struct duet_suite_run *r, struct job *job, struct sonde_err *err)
-{
-	int64_t until_ns = clock_mono_ns() + INT64_C(60000000000);
-	struct pollfd fds[] = { { .fd = r->interrupt_fd, .events = POLLIN },
-		{ .fd = job_pidfd(job), .events = POLLIN } };
-	int n;
-
-	do
-		n = poll(fds, 2, duet_poll_ms(until_ns));
-	while (n < 0 && errno == EINTR);
-	if (n > 0 && fds[0].revents)
-		return err_set(err, EINTR, "interrupted");
-	return job_wait(job, until_ns, err);
 }
 
 /* Creates an artifact: the output of a command, in a file that appears only when complete. */
@@ -74,7 +60,7 @@ static int make_artifact(struct duet_suite_run *r, const struct duet_artifact *a
 	spec.fds[1] = fd;
 	rc = job_start(&job, &spec, err);
 	if (!rc)
-		rc = wait_for_artifact(r, job, err);
+		rc = duet_wait_job(job, r->interrupt_fd, clock_mono_ns() + ARTIFACT_NS_MAX, err);
 	if (!rc && job_status(job))
 		rc = err_set(err, ECHILD, "'%s' failed", a->command);
 	job_free(job);

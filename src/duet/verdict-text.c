@@ -1,6 +1,8 @@
 /* verdict-text: a comparison in sentences. */
 #include "duet/duet-report.h"
 
+#include "base/cleanup.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +19,12 @@ const char *const duet_stop_names[] = {
 /* Share of the time with CPU pressure above which a warning is printed. */
 #define BUSY_SHARE 0.3
 #define NARROWER 2 /* how many times narrower the interval must be to be mentioned */
+
+/* "takes" a time, "uses" memory, "has" a number of events */
+static const char *metric_verb(enum duet_metric metric)
+{
+	return metric < DUET_RSS ? "takes" : metric == DUET_RSS ? "uses" : "has";
+}
 
 static double percent(double ratio)
 {
@@ -93,6 +101,17 @@ static void say_basis(struct buf *out, const struct duet_report *r, const struct
 	buf_addf(out, " in %.1f s)", result->seconds);
 }
 
+/* "A takes 3.7 ms after A and 15.3 ms after B" */
+static void say_carry_over(struct buf *out, const struct duet_setup *setup, const struct duet_result *r,
+		enum duet_side side)
+{
+	buf_addf(out, "%c %s ", "AB"[side], metric_verb(setup->pairing.metric));
+	duet_say_value(out, setup->pairing.metric, r->carry.medians[side][DUET_A]);
+	buf_adds(out, " after A and ");
+	duet_say_value(out, setup->pairing.metric, r->carry.medians[side][DUET_B]);
+	buf_adds(out, " after B");
+}
+
 static void say_undecided(struct buf *out, const struct duet_report *r, const struct duet_entry *e)
 {
 	const struct duet_result *result = e->result;
@@ -100,6 +119,13 @@ static void say_undecided(struct buf *out, const struct duet_report *r, const st
 
 	if (!isfinite(result->effect.ratio.estimate)) {
 		buf_adds(out, "nothing was measured");
+		return;
+	}
+	if (result->carry.is_blocking) {
+		buf_adds(out, "no verdict: the programs change each other's results (carry-over): ");
+		say_carry_over(out, r->setup, result, DUET_A);
+		buf_adds(out, "; ");
+		say_carry_over(out, r->setup, result, DUET_B);
 		return;
 	}
 	if (direction)
@@ -143,7 +169,13 @@ void duet_say_need(struct buf *out, const struct duet_report *r, const struct du
 
 	if (result->verdict != STATS_INCONCLUSIVE || !isfinite(result->effect.ratio.estimate))
 		return;
-	if (result->run_count < 2 && !r->setup->budget_ns)
+	if (result->carry.is_blocking && r->setup->has_prepare)
+		buf_adds(out, "the command of --prepare does not restore the state that an execution finds");
+	else if (result->carry.is_blocking)
+		buf_adds(out,
+				"--prepare COMMAND restores the same state before each execution, outside the measured "
+				"time; for the page cache: --prepare 'cat FILE'");
+	else if (result->run_count < 2 && !r->setup->budget_ns)
 		buf_adds(out, "one run is no evidence; five would be some");
 	else if (result->run_count < 2)
 		buf_addf(out, "one run is no evidence; --budget %.0fs would give five",
@@ -281,6 +313,16 @@ static void doubt_measure(struct doubts *d, const struct duet_setup *setup, cons
 						"A compared with itself differs by %+.2f %%: something "
 						"favours a side on this machine",
 						percent(r->self.ratio.estimate)));
+	if (r->carry.is_found && !r->carry.is_blocking) {
+		CLEANUP(buf_release) struct buf carry = BUF_INIT;
+
+		say_carry_over(&carry, setup, r, DUET_A);
+		doubt(d,
+				arena_printf(d->arena,
+						"the programs change each other's results: %s; the verdict is the same "
+						"for executions after their own kind",
+						carry.data));
+	}
 	if (r->run_count >= 8 && correlation > 2 / sqrt((double)r->run_count))
 		doubt(d,
 				"neighbouring runs resemble each other, so the interval is narrower than it "
