@@ -194,6 +194,32 @@ static int explain(struct session *s, struct duet_explanation *out)
 	return rc;
 }
 
+/* Two copies of a program run at once only if one recorded execution of each shows that they do not collide. */
+static const char *why_not_at_once(void *arg)
+{
+	struct session *s = arg;
+	struct duet_steps steps = { .exec = &s->exec };
+	struct sonde_err why = SONDE_ERR_INIT;
+	const char *reason = NULL;
+	int rc;
+
+	if (s->o->iterations == DUET_OF_FD) /* both processes of a run live at the same time in every design */
+		return NULL;
+	if (s->o->setup.count + s->o->prepare.count + s->o->conclude.count + s->o->cleanup.count)
+		return "commands run around each execution";
+	if (s->exec.place)
+		return "programs in isolation are not recorded";
+	term_progress_show(&s->progress, "recording both programs once");
+	rc = find_sonde(s);
+	steps.sonde = s->steps.sonde;
+	if (!rc)
+		rc = duet_steps_open(&steps, s->ctx->arena, &why);
+	if (!rc)
+		rc = duet_conflict_find(&steps, s->ctx->arena, &reason, &why);
+	duet_steps_release(&steps);
+	return rc ? arena_printf(s->ctx->arena, "it could not be recorded: %s", why.text) : reason;
+}
+
 static const char *machine_words(struct arena *arena)
 {
 	CLEANUP(buf_release) struct buf words = BUF_INIT;
@@ -298,6 +324,7 @@ static int compare(struct session *s)
 	if (rc)
 		return rc;
 	s->setup.on_start = show_start;
+	s->setup.why_not_at_once = why_not_at_once;
 	s->setup.on_schedule = note_schedule;
 	s->setup.on_run = note_run;
 	s->setup.arg = s;

@@ -189,7 +189,9 @@ static void write_design(struct buf *out, const struct duet_report *report, cons
 {
 	buf_addf(out, "  median %s; %s (%s)", duet_metric_name(&report->setup->pairing),
 			duet_design_titles[r->schedule.design], duet_design_names[r->schedule.design]);
-	if (r->is_design_piloted) {
+	if (r->why_in_turn) {
+		buf_addf(out, ", since %s", r->why_in_turn);
+	} else if (r->is_design_piloted) {
 		buf_adds(out, ", ");
 		duet_say_pilot(out, r);
 	} else if (report->setup->is_auto && r->schedule.is_settled) {

@@ -3,7 +3,8 @@
  *
  * 1. One turn to warm caches, which also measures how long a turn takes.
  * 2. With `is_auto` a pilot: A against itself in every design that qualifies; the one with the least variance per
- *    second is chosen. If that would take more than a fifth of the budget: rmit.
+ *    second is chosen. If that would take more than a fifth of the budget, or two copies must not run at once (a port,
+ *    a lock, a written file) or fail when they do: rmit.
  * 3. The number of turns per run (one for whole commands, else so that about 40 runs fit the budget), and the maximum
  *    number of runs.
  * 4. A against itself in the chosen design (unless the pilot did it): does it report a difference where none exists?
@@ -58,6 +59,11 @@ struct duet_setup {
 	bool is_over;    /* no further run is made: judge these */
 	bool is_decided; /* an interim analysis after the last run was conclusive: it is not the final one */
 
+	/*
+	 * Called before a pilot that would run two copies of the programs at once: why they must not, or NULL if they
+	 * may. NULL: they may. The text must live as long as the result.
+	 */
+	const char *(*why_not_at_once)(void *arg);
 	/*
 	 * Called with the schedule (the result so far: schedule, pilot, self) and with each run that counts, before
 	 * the next starts; an error ends the comparison.
@@ -115,6 +121,7 @@ struct duet_result {
 	struct duet_schedule schedule;
 	bool is_design_piloted;
 	struct duet_choice choices[DUET_DESIGNS];
+	const char *why_in_turn; /* auto: why no design was tried that runs the programs at once; NULL: see above */
 	struct duet_self_check self;
 	struct stats_effect effect; /* estimate is NaN without runs */
 	struct stats_interval cpu;  /* the ratio of CPU time, if wall is compared; estimate NaN if unknown */

@@ -13,6 +13,7 @@
 #include "stats/dist.h"
 #include "stats/summary.h"
 
+#include <errno.h>
 #include <math.h>
 
 /* Runs of one turn are cheap: do more of them. */
@@ -230,11 +231,23 @@ static int pilot(struct comparison *c)
 			needed += plan_trial(c, &trials[d], (enum duet_design)d, all / (double)candidates);
 	if (candidates < 2 || needed > 1.2 * all)
 		return 0;
+	c->out->why_in_turn = c->setup->why_not_at_once ? c->setup->why_not_at_once(c->setup->arg) : NULL;
+	if (c->out->why_in_turn)
+		return 0;
 	/* The designs alternate in rounds, so that a noisy period affects all of them. */
 	for (size_t round = 1; round <= PILOT_SHORT_RUNS; round++)
 		for (int d = 0; d < DUET_DESIGNS && rc == 0; d++)
-			if (trials[d].count * PILOT_SHORT_RUNS < trials[d].wanted * round)
+			if (trials[d].count * PILOT_SHORT_RUNS < trials[d].wanted * round) {
 				rc = add_run(c, &trials[d], "trying designs");
+				/* Programs that fail only side by side are compared one after the other. */
+				if (d != DUET_RMIT && (rc == -ECHILD || rc == -ETIMEDOUT)) {
+					c->out->why_in_turn = arena_printf(&c->out->arena,
+							"it failed when two copies ran at once: %s", c->err->text);
+					release(&trials[d]);
+					trials[d].wanted = 0;
+					rc = 0;
+				}
+			}
 	for (int d = 0; d < DUET_DESIGNS && rc == 0; d++)
 		if (trials[d].count)
 			rc = weigh(c, (enum duet_design)d, &trials[d]);

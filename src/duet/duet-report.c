@@ -196,6 +196,8 @@ static void write_entry(struct json *j, const struct duet_report *r, const struc
 	json_kstr(j, "verdict", stats_verdict_name(result->verdict));
 	json_kuint(j, "runs", result->run_count);
 	json_kstr(j, "design", duet_design_names[result->schedule.design]);
+	if (result->why_in_turn)
+		json_kstr(j, "why_in_turn", result->why_in_turn);
 	json_kstr(j, "metric", duet_metric_name(&r->setup->pairing));
 	json_kreal(j, "seconds", result->seconds);
 	json_kreal(j, "level", r->setup->level);

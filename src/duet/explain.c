@@ -31,7 +31,8 @@ struct collector {
 	struct map index;
 	struct tally *tallies;
 	size_t count, capacity;
-	size_t recordings, now; /* total number of recordings, and the current one */
+	size_t recordings, now;        /* total number of recordings, and the current one */
+	const char *roots[DUET_SIDES]; /* of each side's files, for names that are paths; NULL: none */
 	struct arena *arena;
 	struct sonde_err *err;
 };
@@ -165,8 +166,9 @@ static int add_waits(struct collector *c, enum duet_side side, struct model_run 
 	return rc;
 }
 
-static int read_bundle(struct collector *c, enum duet_side side, const char *root, const char *path)
+static int read_recording(void *arg, enum duet_side side, const char *path, struct sonde_err *err)
 {
+	struct collector *c = arg;
 	struct model_totals totals = { 0 };
 	struct model_stacks *stacks = NULL;
 	struct model_run *run = NULL;
@@ -177,7 +179,7 @@ static int read_bundle(struct collector *c, enum duet_side side, const char *roo
 	if (!rc)
 		rc = add_totals(c, side, "call", NULL, totals.calls, totals.call_count);
 	if (!rc)
-		rc = add_totals(c, side, "file", root, totals.paths, totals.path_count);
+		rc = add_totals(c, side, "file", c->roots[side], totals.paths, totals.path_count);
 	if (!rc)
 		rc = model_stacks_open(&stacks, run, c->err);
 	if (!rc)
@@ -187,32 +189,6 @@ static int read_bundle(struct collector *c, enum duet_side side, const char *roo
 	model_stacks_free(stacks);
 	model_totals_release(&totals);
 	model_run_free(run);
-	return rc;
-}
-
-/* Records both sides once, in the order of the plan. */
-static int record_once(struct duet_steps *s, struct duet_plan *plan, struct collector *c)
-{
-	struct duet_exec own = *s->exec;
-	struct duet_runner runner = duet_exec_runner(&own);
-	struct duet_run run = { 0 };
-	struct duet_turn turn;
-	struct duet_task task = { .design = DUET_RMIT, .turns = &turn, .turn_count = 1 };
-	int rc;
-
-	duet_plan_next(plan, &turn);
-	own.commands[DUET_A].argv = s->argv[DUET_A];
-	own.commands[DUET_B].argv = s->argv[DUET_B];
-	rc = runner.run(runner.self, &task, &run, c->err);
-	duet_run_release(&run);
-	for (int side = 0; side < DUET_SIDES; side++) {
-		char path[FS_TEMP_BYTES + 16];
-
-		snprintf(path, sizeof(path), "%s/%c", s->dir.path, "AB"[side]);
-		if (!rc)
-			rc = read_bundle(c, (enum duet_side)side, s->exec->commands[side].root, path);
-		fs_remove_tree(AT_FDCWD, path);
-	}
 	return rc;
 }
 
@@ -255,14 +231,21 @@ static int make_causes(struct collector *c, double level, struct duet_explanatio
 int duet_explain(struct duet_steps *s, size_t recordings, uint64_t seed, double level, struct arena *arena,
 		struct duet_explanation *out, struct sonde_err *err)
 {
-	struct collector c = { .recordings = recordings, .arena = arena, .err = err };
+	struct collector c = { .recordings = recordings,
+		.roots = { s->exec->commands[DUET_A].root, s->exec->commands[DUET_B].root },
+		.arena = arena,
+		.err = err };
 	struct duet_plan plan;
 	int rc = 0;
 
 	*out = (struct duet_explanation){ 0 };
 	duet_plan_init(&plan, DUET_RMIT, 1, false, seed);
-	for (; c.now < recordings && !rc; c.now++)
-		rc = record_once(s, &plan, &c);
+	for (; c.now < recordings && !rc; c.now++) {
+		struct duet_turn turn;
+
+		duet_plan_next(&plan, &turn);
+		rc = duet_steps_record(s, &turn, read_recording, &c, err);
+	}
 	if (!rc)
 		rc = make_causes(&c, level, out);
 	map_release(&c.index);

@@ -208,6 +208,26 @@ static int execute(struct duet_steps *s, const struct duet_task *task, struct du
 	return runner.run(runner.self, &once, out, err);
 }
 
+int duet_steps_record(struct duet_steps *s, const struct duet_turn *turn,
+		int (*read)(void *arg, enum duet_side side, const char *dir, struct sonde_err *err), void *arg,
+		struct sonde_err *err)
+{
+	struct duet_task task = { .design = DUET_RMIT, .turns = turn, .turn_count = 1 };
+	struct duet_run run = { 0 };
+	int rc = execute(s, &task, &run, err);
+
+	duet_run_release(&run);
+	for (int side = 0; side < DUET_SIDES; side++) {
+		char path[FS_TEMP_BYTES + 16];
+
+		snprintf(path, sizeof(path), "%s/%c", s->dir.path, "AB"[side]);
+		if (!rc)
+			rc = read(arg, (enum duet_side)side, path, err);
+		fs_remove_tree(AT_FDCWD, path);
+	}
+	return rc;
+}
+
 static int run(void *self, const struct duet_task *task, struct duet_run *out, struct sonde_err *err)
 {
 	struct duet_steps *s = self;

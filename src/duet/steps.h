@@ -37,6 +37,15 @@ struct duet_steps {
 int duet_steps_open(struct duet_steps *s, struct arena *arena, struct sonde_err *err);
 void duet_steps_release(struct duet_steps *s);
 struct duet_runner duet_steps_runner(struct duet_steps *s);
+/* Records each side once, one after the other, and calls `read` with each run directory, which is then removed. */
+int duet_steps_record(struct duet_steps *s, const struct duet_turn *turn,
+		int (*read)(void *arg, enum duet_side side, const char *dir, struct sonde_err *err), void *arg,
+		struct sonde_err *err);
+/*
+ * Records each side once and looks for what forbids to run two copies at once: a port, a lock, a written file. The
+ * reason is NULL if there is none, else a sentence from the arena.
+ */
+int duet_conflict_find(struct duet_steps *s, struct arena *arena, const char **reason, struct sonde_err *err);
 
 /*
  * A counter of a recorded run as the value of its iterations: for a monotonic counter (a probe's

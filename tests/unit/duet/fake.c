@@ -1,5 +1,6 @@
 #include "fake.h"
 
+#include <errno.h>
 #include <math.h>
 
 void fake_init(struct fake *f, double factor_b, double noise)
@@ -88,6 +89,8 @@ static int run(void *self, const struct duet_task *task, struct duet_run *out, s
 	out->start_ns = f->clock_ns;
 	rc = is_in_turn ? in_turn(f, task, out) : at_once(f, task, out);
 	out->end_ns = f->clock_ns;
+	if (f->fails_at_once && !is_in_turn)
+		return err_set(err, ECHILD, "the port is in use");
 	if (f->fail_at && f->runs == f->fail_at)
 		return err_set(err, -f->failure, "made to fail");
 	return rc;

@@ -18,6 +18,7 @@ struct fake {
 	double own_quicker;         /* an execution after its own side takes so many times as long; 0: 1 */
 	double drift;               /* of the machine per execution, as a logarithm */
 	double busy;                /* others make all of it so many times as long */
+	bool fails_at_once;         /* two copies at the same time fail */
 	size_t fail_at;             /* the run with this number (from 1) fails; 0: none */
 	int failure;                /* with this */
 	int64_t clock_ns;

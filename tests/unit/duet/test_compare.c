@@ -166,6 +166,44 @@ static void carry_over_is_not_invented(void **state)
 	}
 }
 
+/* Programs that fail when two of them run at once are compared one after the other, and the result says why. */
+static void a_pilot_that_fails_falls_back(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	setup.is_auto = setup.is_pinned = true;
+	fake_init(&f, 1.3, 0.01);
+	f.fails_at_once = true;
+	r = compare(&setup, &f);
+	assert_int_equal(r.verdict, STATS_SLOWER);
+	assert_int_equal(r.schedule.design, DUET_RMIT);
+	assert_int_equal(f.tried[DUET_ASYNC], 1);
+	assert_non_null(strstr(r.why_in_turn, "the port is in use"));
+	duet_result_release(&r);
+}
+
+static const char *they_collide(void *arg)
+{
+	return "A calls bind";
+}
+
+static void programs_that_collide_are_not_tried_at_once(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	setup.is_auto = setup.is_pinned = true;
+	setup.why_not_at_once = they_collide;
+	fake_init(&f, 1.3, 0.01);
+	r = compare(&setup, &f);
+	assert_int_equal(f.tried[DUET_ASYNC] + f.tried[DUET_SYNC], 0);
+	assert_string_equal(r.why_in_turn, "A calls bind");
+	duet_result_release(&r);
+}
+
 static void the_budget_is_kept(void **state)
 {
 	struct duet_setup setup = usual();
@@ -601,6 +639,8 @@ int main(void)
 		cmocka_unit_test(carry_over_of_both_sides),
 		cmocka_unit_test(carry_over_that_does_not_matter),
 		cmocka_unit_test(carry_over_is_not_invented),
+		cmocka_unit_test(a_pilot_that_fails_falls_back),
+		cmocka_unit_test(programs_that_collide_are_not_tried_at_once),
 		cmocka_unit_test(the_budget_is_kept),
 		cmocka_unit_test(a_busy_pilot_does_not_end_it_early),
 		cmocka_unit_test(a_busy_first_turn_does_not_end_it_early),
