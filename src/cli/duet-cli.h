@@ -35,8 +35,9 @@ struct duet_options {
 	struct isolation_options place;
 	struct cli_list fail_on;
 	/* output */
-	bool is_json, is_csv, is_markdown, has_samples;
-	const char *html;
+	const char *json, *csv, *markdown, *html; /* file; "": standard output; NULL: not wanted */
+	const char *exports[DUET_EXPORTS];
+	bool has_samples;
 	const char *outdir;
 	bool is_forced, is_resumed, is_verbose;
 	/* suites and results */
@@ -77,6 +78,8 @@ void duet_signals_close(void);
 int duet_print(struct cli_context *ctx, const struct duet_report *report);
 /* Also sets the exit code to the verdict, unless printing failed. */
 int duet_print_verdict(struct cli_context *ctx, const struct duet_report *report);
+/* A ranking, as text or in the formats of the options. */
+int duet_print_ranking(struct cli_context *ctx, struct duet_report *report);
 void duet_write_text(struct buf *out, const struct term *term, const struct duet_report *report);
 /* The command line that repeats a comparison, in the arena; NULL when out of memory. */
 const char *duet_repeat_line(const struct cli_context *ctx, const struct duet_setup *setup,

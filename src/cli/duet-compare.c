@@ -73,6 +73,15 @@ struct session {
 	struct duet_journal journal;
 	struct duet_setup setup;
 	struct term_progress progress;
+	struct ranking *ranking; /* NULL: a single comparison */
+};
+
+/* A command against each of several others. */
+struct ranking {
+	struct duet_entry *entries;
+	size_t count, now; /* comparisons, and the current one */
+	struct duet_setup setup;
+	struct duet_interference interference;
 };
 
 /* Parses a command given as one string: into words, or for a shell. */
@@ -299,8 +308,11 @@ static int run_hooks(struct session *s, const char *option, const struct cli_lis
 {
 	int rc = 0;
 
+	/* Those of a ranking run once, before its first comparison or after its last. */
+	if (s->ranking && s->ranking->now != (strcmp(option, "setup") ? s->ranking->count - 1 : 0))
+		return 0;
 	for (size_t i = 0; i < commands->count && !rc; i++)
-		rc = duet_exec_hook(&s->exec, (enum duet_side)i, option, commands->items[i], s->ctx->err);
+		rc = duet_exec_hook(&s->exec, i == 1 ? DUET_B : DUET_A, option, commands->items[i], s->ctx->err);
 	return rc;
 }
 
@@ -336,6 +348,12 @@ static int compare(struct session *s)
 	if (!rc)
 		rc = duet_journal_end(&s->journal, &result, &report.interference, s->ctx->err);
 	term_progress_end(&s->progress);
+	if (s->ranking && !rc && result.stop != DUET_INTERRUPTED) {
+		*s->ranking->entries[s->ranking->now].result = result; /* released with the ranking */
+		s->ranking->setup = s->setup;
+		s->ranking->interference = report.interference;
+		return 0;
+	}
 	rc = conclude(s, &report, rc);
 	duet_result_release(&result);
 	return rc;
@@ -366,12 +384,18 @@ static int check_options(struct cli_context *ctx)
 	if (o->counter && o->iterations == DUET_OF_FD)
 		return cli_usage(ctx, "--metric %s requires --iterations command or step", o->counter);
 	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
-		if (hooks[i].commands->count > DUET_SIDES)
-			return cli_usage(ctx, "--%s is given once, or once for each command: %zu times is too often",
+		if (hooks[i].commands->count > 1 &&
+				hooks[i].commands->count != (ctx->arg_count ? ctx->arg_count : DUET_SIDES))
+			return cli_usage(ctx, "--%s must be given once, or once for each command: got %zu",
 					hooks[i].option, hooks[i].commands->count);
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (!o->git && !o->commands[side])
-			return cli_usage(ctx, "missing -%c COMMAND: both -a and -b are required", "ab"[side]);
+			return cli_usage(ctx,
+					"missing -%c COMMAND: two commands are required, as arguments or by -a and -b",
+					"ab"[side]);
+	if (ctx->arg_count > DUET_SIDES && (o->outdir || o->history || o->html || o->is_explained || o->git))
+		return cli_usage(ctx,
+				"a ranking cannot be combined with --outdir, --history, --html, --explain and --git");
 	return 0;
 }
 
@@ -400,15 +424,19 @@ static int take_commands(struct session *s, struct duet_worktrees *trees)
 	return rc;
 }
 
-/* The hook of a side; given once, it is that of both. */
-static const char *hook_of(const struct cli_list *commands, enum duet_side side)
+/* The hook of a command; given once, it is that of all. */
+static const char *hook_of(const struct cli_list *commands, size_t which)
 {
-	return !commands->count ? NULL : commands->items[commands->count > 1 ? side : 0];
+	return !commands->count ? NULL : commands->items[commands->count > 1 ? which : 0];
 }
 
-int duet_run_compare(struct cli_context *ctx)
+static int run_session(struct cli_context *ctx, struct ranking *ranking)
 {
-	struct session s = { .ctx = ctx, .o = ctx->options, .exec = DUET_EXEC_INIT, .journal = DUET_JOURNAL_INIT };
+	struct session s = { .ctx = ctx,
+		.o = ctx->options,
+		.exec = DUET_EXEC_INIT,
+		.journal = DUET_JOURNAL_INIT,
+		.ranking = ranking };
 	struct duet_worktrees trees = { 0 };
 	char **shell = NULL;
 	int rc = check_options(ctx);
@@ -424,6 +452,11 @@ int duet_run_compare(struct cli_context *ctx)
 	rc = s.exec.interrupt_fd < 0 ? s.exec.interrupt_fd : take_commands(&s, &trees);
 	if (!rc)
 		rc = duet_setup_of(ctx, &s.setup);
+	if (ranking) {
+		/* Simultaneous intervals (Bonferroni), and a share of the budget for each comparison. */
+		s.setup.level = 1 - (1 - s.setup.level) / (double)ranking->count;
+		s.setup.budget_ns /= (int64_t)ranking->count;
+	}
 	s.exec.is_pinned = s.o->pin == 0 && duet_split_cpus(s.exec.cpus);
 	s.setup.is_pinned = s.exec.is_pinned;
 	s.exec.has_priority = s.o->priority == 0; /* without the privilege, programs still get their own sessions */
@@ -434,8 +467,10 @@ int duet_run_compare(struct cli_context *ctx)
 	s.exec.has_output = s.o->has_output;
 	s.exec.input = strcmp(s.o->input, "null") != 0 ? s.o->input : NULL;
 	for (int side = 0; side < DUET_SIDES; side++) {
-		s.exec.prepare[side] = hook_of(&s.o->prepare, (enum duet_side)side);
-		s.exec.conclude[side] = hook_of(&s.o->conclude, (enum duet_side)side);
+		size_t which = ranking && side == DUET_B ? ranking->now + 1 : (size_t)side;
+
+		s.exec.prepare[side] = hook_of(&s.o->prepare, which);
+		s.exec.conclude[side] = hook_of(&s.o->conclude, which);
 	}
 	if (!rc)
 		rc = words_split(s.o->shell ? s.o->shell : DUET_SHELL, ctx->arena, &shell, ctx->err);
@@ -453,6 +488,51 @@ int duet_run_compare(struct cli_context *ctx)
 	duet_worktrees_remove(&trees);
 	duet_signals_close();
 	return rc;
+}
+
+/* Compares the first command with each of the others. */
+static int rank(struct cli_context *ctx)
+{
+	struct duet_options *o = ctx->options;
+	struct ranking r = { .count = ctx->arg_count - 1 };
+	struct duet_report report = { .is_ranking = true, .setup = &r.setup };
+	size_t done = 0;
+	int rc = 0;
+
+	if (o->seed < 0)
+		o->seed = (int64_t)fresh_seed();
+	r.entries = arena_alloc(ctx->arena, r.count * sizeof(*r.entries));
+	for (; r.entries && r.now < r.count && !rc && !ctx->exit_code; r.now++) {
+		o->commands[DUET_A] = ctx->args[0];
+		o->commands[DUET_B] = ctx->args[1 + r.now];
+		r.entries[r.now] = (struct duet_entry){ .name = ctx->args[1 + r.now],
+			.commands = { ctx->args[0], ctx->args[1 + r.now] },
+			.result = arena_alloc(ctx->arena, sizeof(struct duet_result)),
+			.p_adjusted = NAN };
+		rc = r.entries[r.now].result ? run_session(ctx, &r)
+					     : err_sys(ctx->err, ENOMEM, "cannot rank the commands");
+		done += !rc && !ctx->exit_code;
+	}
+	report.entries = r.entries;
+	report.count = done;
+	report.interference = r.interference;
+	report.machine = machine_words(ctx->arena);
+	if (!rc && r.entries && done == r.count)
+		rc = duet_print_ranking(ctx, &report);
+	for (size_t i = 0; i < done; i++)
+		duet_result_release(r.entries[i].result);
+	return rc;
+}
+
+int duet_run_compare(struct cli_context *ctx)
+{
+	struct duet_options *o = ctx->options;
+
+	if (ctx->arg_count > DUET_SIDES)
+		return rank(ctx);
+	for (size_t i = 0; i < ctx->arg_count; i++)
+		o->commands[i] = ctx->args[i];
+	return run_session(ctx, NULL);
 }
 
 /* The command line that repeats a comparison, including choices made by the pilot or at random. */

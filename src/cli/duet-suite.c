@@ -194,7 +194,7 @@ int duet_run_process(struct cli_context *ctx)
 
 	if (rc)
 		return rc;
-	if (o->is_json)
+	if (o->json)
 		duet_table_json(&r.table, &text);
 	else
 		duet_table_csv(&r.table, &text);

@@ -35,6 +35,7 @@ struct duet_report {
 	const char *repeat;  /* command line to reproduce it; NULL: unknown */
 	const char *machine; /* where it was measured; NULL: unknown */
 	double seconds;
+	bool is_ranking; /* the entries compare one command, A, with each of several others */
 	const struct duet_explanation *explanation; /* NULL: not requested */
 };
 
@@ -47,11 +48,16 @@ int duet_report_finish(struct duet_report *r, struct arena *arena, struct sonde_
 void duet_report_json(struct json *j, const struct duet_report *r, bool has_samples);
 void duet_report_markdown(struct buf *out, const struct duet_report *r);
 void duet_report_csv(struct buf *out, const struct duet_report *r);
+/* The wall times of each command in the formats of hyperfine. */
+enum duet_export { DUET_EXPORT_JSON, DUET_EXPORT_CSV, DUET_EXPORT_MARKDOWN, DUET_EXPORTS };
+void duet_export(struct buf *out, const struct duet_report *r, enum duet_export format);
 /* A self-contained page; reloads itself while the comparison is running. */
 void duet_report_html(struct buf *out, const struct duet_report *r, bool is_growing);
 
-/* "4.2 % slower", "0.3 % faster", "no slower and no faster" */
-void duet_say_change(struct buf *out, double ratio);
+/* "4.2 % slower", "0.3 % less memory": in the words of the metric */
+void duet_say_change(struct buf *out, const struct duet_pairing *how, double ratio);
+/* "slower", "more memory", "equivalent" */
+const char *duet_verdict_word(const struct duet_pairing *how, enum stats_verdict verdict);
 /* "+1.1 %", "-1.2 to +3.4 %" and "95 % interval -1.2 to +3.4 %" */
 void duet_say_estimate(struct buf *out, const struct stats_interval *ratio);
 void duet_say_bounds(struct buf *out, const struct stats_interval *ratio);

@@ -20,10 +20,35 @@ const char *const duet_stop_names[] = {
 #define BUSY_SHARE 0.3
 #define NARROWER 2 /* how many times narrower the interval must be to be mentioned */
 
-/* "takes" a time, "uses" memory, "has" a number of events */
-static const char *metric_verb(enum duet_metric metric)
+/* "B is 3 % slower", "B uses 3 % more memory", "B has 3 % fewer page faults" */
+static const struct words {
+	const char *verb, *more, *less;
+} words[DUET_METRICS] = {
+	[DUET_WALL] = { "is", "slower", "faster" },
+	[DUET_CPU] = { "uses", "more CPU time", "less CPU time" },
+	[DUET_USER] = { "uses", "more user CPU time", "less user CPU time" },
+	[DUET_SYSTEM] = { "uses", "more system CPU time", "less system CPU time" },
+	[DUET_RSS] = { "uses", "more memory", "less memory" },
+	[DUET_FAULTS] = { "has", "more page faults", "fewer page faults" },
+	[DUET_MAJOR_FAULTS] = { "has", "more major page faults", "fewer major page faults" },
+	[DUET_WAITS] = { "has", "more voluntary context switches", "fewer voluntary context switches" },
+	[DUET_PREEMPTIONS] = { "has", "more involuntary context switches", "fewer involuntary context switches" },
+	[DUET_BLOCKS_READ] = { "reads", "more blocks", "fewer blocks" },
+	[DUET_BLOCKS_WRITTEN] = { "writes", "more blocks", "fewer blocks" },
+	[DUET_VALUE] = { "is", "worse", "better" },
+};
+
+/* If higher values are better, ratios are inverted: only better and worse fit all metrics. */
+static const struct words *words_of(const struct duet_pairing *how)
 {
-	return metric < DUET_RSS ? "takes" : metric == DUET_RSS ? "uses" : "has";
+	return &words[how->is_more_better ? DUET_VALUE : how->metric];
+}
+
+const char *duet_verdict_word(const struct duet_pairing *how, enum stats_verdict verdict)
+{
+	if (verdict == STATS_SLOWER || verdict == STATS_FASTER)
+		return verdict == STATS_SLOWER ? words_of(how)->more : words_of(how)->less;
+	return stats_verdict_name(verdict);
 }
 
 static double percent(double ratio)
@@ -39,14 +64,15 @@ static int digits_for(double value)
 	return size >= 100 ? 0 : size >= 1 ? 1 : size >= 0.1 ? 2 : 3;
 }
 
-void duet_say_change(struct buf *out, double ratio)
+void duet_say_change(struct buf *out, const struct duet_pairing *how, double ratio)
 {
 	double change = percent(ratio);
 
 	if (!isfinite(change))
 		buf_adds(out, "not known");
 	else
-		buf_addf(out, "%.*f %% %s", digits_for(change), fabs(change), change < 0 ? "faster" : "slower");
+		buf_addf(out, "%.*f %% %s", digits_for(change), fabs(change),
+				change < 0 ? words_of(how)->less : words_of(how)->more);
 }
 
 static void say_number(struct buf *out, double value, int digits)
@@ -67,6 +93,10 @@ void duet_say_bounds(struct buf *out, const struct stats_interval *ratio)
 {
 	int digits = digits_of(ratio);
 
+	if (!isfinite(ratio->hi) && !(ratio->lo > 0)) { /* one run, or too few for the level */
+		buf_adds(out, "not known");
+		return;
+	}
 	say_number(out, percent(ratio->lo), digits);
 	buf_adds(out, " to ");
 	say_number(out, percent(ratio->hi), digits);
@@ -105,7 +135,8 @@ static void say_basis(struct buf *out, const struct duet_report *r, const struct
 static void say_carry_over(struct buf *out, const struct duet_setup *setup, const struct duet_result *r,
 		enum duet_side side)
 {
-	buf_addf(out, "%c %s ", "AB"[side], metric_verb(setup->pairing.metric));
+	buf_addf(out, "%c %s ", "AB"[side],
+			setup -> pairing.metric < DUET_RSS ? "takes" : words[setup->pairing.metric].verb);
 	duet_say_value(out, setup->pairing.metric, r->carry.medians[side][DUET_A]);
 	buf_adds(out, " after A and ");
 	duet_say_value(out, setup->pairing.metric, r->carry.medians[side][DUET_B]);
@@ -115,6 +146,7 @@ static void say_carry_over(struct buf *out, const struct duet_setup *setup, cons
 static void say_undecided(struct buf *out, const struct duet_report *r, const struct duet_entry *e)
 {
 	const struct duet_result *result = e->result;
+	const struct words *how = words_of(&r->setup->pairing);
 	int direction = result->effect.is_indicative ? 0 : stats_direction(&result->effect.log_ratio);
 
 	if (!isfinite(result->effect.ratio.estimate)) {
@@ -129,30 +161,31 @@ static void say_undecided(struct buf *out, const struct duet_report *r, const st
 		return;
 	}
 	if (direction)
-		buf_addf(out, "B is %s than A, but whether by more than %g %% is not decided: ",
-				direction > 0 ? "slower" : "faster", percent(r->setup->margin));
+		buf_addf(out, "B %s %s than A, but whether by more than %g %% is not decided: ", how->verb,
+				direction > 0 ? how->more : how->less, percent(r->setup->margin));
 	else
 		buf_addf(out, "not decided whether B differs from A by more than %g %%: ", percent(r->setup->margin));
-	duet_say_change(out, result->effect.ratio.estimate);
+	duet_say_change(out, &r->setup->pairing, result->effect.ratio.estimate);
 	say_basis(out, r, e);
 }
 
 void duet_say_answer(struct buf *out, const struct duet_report *r, const struct duet_entry *e)
 {
 	const struct duet_result *result = e->result;
+	const struct words *how = words_of(&r->setup->pairing);
 
 	switch (result->verdict) {
 	case STATS_SLOWER:
 	case STATS_FASTER:
-		buf_adds(out, "B is ");
-		duet_say_change(out, result->effect.ratio.estimate);
+		buf_addf(out, "B %s ", how->verb);
+		duet_say_change(out, &r->setup->pairing, result->effect.ratio.estimate);
 		buf_adds(out, " than A");
 		if (fabs(result->effect.log_ratio.estimate) > M_LN2) /* percentages are hard to read there */
 			buf_addf(out, ", a ratio of %.3g", result->effect.ratio.estimate);
 		break;
 	case STATS_EQUIVALENT:
-		buf_addf(out, "B and A are equivalent within %g %%: B is ", percent(r->setup->margin));
-		duet_say_change(out, result->effect.ratio.estimate);
+		buf_addf(out, "B and A are equivalent within %g %%: B %s ", percent(r->setup->margin), how->verb);
+		duet_say_change(out, &r->setup->pairing, result->effect.ratio.estimate);
 		break;
 	case STATS_INCONCLUSIVE:
 	default:

@@ -108,8 +108,8 @@ duet -a true -b 'echo $HOME'
 is 'what a shell would expand is refused' "$status" 2
 duet -a true -b 'true $HOME' --shell --design rmit --runs 1 --pairs 1 --no-self-check
 is 'and taken with --shell' "$status" 0
-duet -a true -b true --threshold 1
-is 'a threshold has a per cent sign' "$status" 2
+duet -a true -b true --threshold 1x
+is 'a threshold is in percent' "$status" 2
 duet -a true -b true --design duo
 is 'an unknown design is a usage error' "$status" 2
 
