@@ -295,6 +295,7 @@ static const struct cli_example examples[] = {
 			"Detect smaller changes, with JSON output." },
 	{ "sonde duet --git main..HEAD -- make bench", "Compare two revisions, each built in its own worktree." },
 	{ "sonde duet --docker podman -o results suite.yml", "Run a suite of duetbench in containers." },
+	{ "sonde duet report old.json new.json", "Compare two result files, for example of hyperfine." },
 	{ "sonde duet report results --html results.html", "Report the results of a suite." },
 	{ "sonde duet runs old-1 old-2 -- new-1 new-2", "Compare recorded runs: steps, or whole programs." },
 	{ "sonde duet process results -o results.csv", "Write the iterations as a table." },

@@ -139,7 +139,12 @@ static bool is_directory(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* Reads result directories, or tables written by process. */
+static bool is_plain(const char *path)
+{
+	return !access(path, F_OK) && !is_directory(path) && !duet_results_is_table(path);
+}
+
+/* Reads result directories, tables written by process, or two result files. */
 static int read_results(struct cli_context *ctx, struct duet_results *r)
 {
 	const struct duet_options *o = ctx->options;
@@ -155,6 +160,14 @@ static int read_results(struct cli_context *ctx, struct duet_results *r)
 		rc = duet_suite_load(&suite, o->config, ctx->arena, ctx->err);
 		if (!rc && suite.benchmark_count)
 			r->suite = suite.benchmarks[0].suite;
+	}
+	/* Two result files, old and new; two that `process` wrote are tables. */
+	if (ctx->arg_count == 3 && is_plain(ctx->args[1]) && is_plain(ctx->args[2])) {
+		for (int side = 0; side < DUET_SIDES && !rc; side++)
+			rc = duet_results_read_file(r, ctx->args[1 + side], (enum duet_side)side, ctx->err);
+		if (!rc)
+			duet_results_match(r);
+		return rc;
 	}
 	for (size_t i = 1; i < ctx->arg_count && !rc; i++)
 		rc = is_directory(ctx->args[i]) ? duet_results_read(r, ctx->args[i], ctx->err)

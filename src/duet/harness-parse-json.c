@@ -89,6 +89,7 @@ static int hyperfine_result(const struct duet_parse *p, json_t *result)
 		row = duet_parse_row(p, (int64_t)i, NAN, json_number_value(time) * 1e9);
 		if (!row || (command && duet_table_put(p->table, row, "command", command)))
 			return -ENOMEM;
+		row->is_repetition = true;
 		row->benchmark = command ? arena_strdup(&p->table->arena, command) : NULL;
 	}
 	return 0;
@@ -154,6 +155,7 @@ static int google_benchmark(const struct duet_parse *p, json_t *item)
 			number_at(item, "real_time") * unit);
 	if (!row)
 		return -ENOMEM;
+	row->is_repetition = isfinite(repetition);
 	row->cpu_ns = number_at(item, "cpu_time") * unit;
 	row->benchmark = arena_strdup(&p->table->arena, name);
 	return isfinite(row->cpu_ns) ? duet_table_putf(p->table, row, "cpu_time_ns", DUET_NS_FORMAT, row->cpu_ns) : 0;

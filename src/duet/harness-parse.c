@@ -219,6 +219,8 @@ int duet_parse_result(const struct duet_parse *p, const struct duet_format *form
 		err_hint(p->err, "--regex takes times out of any text");
 		return rc;
 	}
+	if (p->used)
+		*p->used = format;
 	rc = format->parse(p, text.data, text.len);
 	if (!rc && p->table->count == before)
 		rc = duet_parse_wrong(p, "has no iterations in it");

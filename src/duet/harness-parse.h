@@ -15,10 +15,11 @@
 enum { DUET_RESULT_BYTES_MAX = 256 << 20, DUET_MARKS_MAX = 2 };
 
 struct duet_parse {
-	const char *path;         /* for messages */
-	struct duet_table *table; /* rows are added here; the caller fills in the rest of them */
-	const char *pattern;      /* regex: with one group, a time, or two, start and end */
-	double unit_ns;           /* regex: unit of the numbers; 0: seconds */
+	const char *path;                /* for messages */
+	struct duet_table *table;        /* rows are added here; the caller fills in the rest of them */
+	const char *pattern;             /* regex: with one group, a time, or two, start and end */
+	double unit_ns;                  /* regex: unit of the numbers; 0: seconds */
+	const struct duet_format **used; /* receives the format of the result; NULL: not wanted */
 	struct sonde_err *err;
 };
 

@@ -46,4 +46,28 @@ unlike 'and no infinity' "$out" 'inf|∞|-100'
 run "$SONDE" duet 'sleep 0.001'
 is 'one command is not enough' "$status" 1
 
+# result files with repetitions in them
+/usr/bin/python3 - <<'EOS'
+import json, os, random
+random.seed(3)
+os.mkdir("dir")
+for name, side, factor in (("old", "A", 1), ("new", "B", 1.3)):
+    times = [factor * random.uniform(0.99, 1.01) for _ in range(10)]
+    text = json.dumps({"results": [{"command": "./" + name, "times": times}]})
+    for path in (name + ".json", f"dir/hyperfine.x.0.seqn.None.{side}.r.json"):
+        with open(path, "w") as f:
+            f.write(text)
+    with open(name + ".txt", "w") as f:
+        f.writelines(f"took {t:.6f} s\n" for t in times)
+EOS
+for what in dir 'old.json new.json' 'old.txt new.txt --regex took.([0-9.]+)'; do
+	# shellcheck disable=SC2086 # several words
+	run "$SONDE" duet report $what --json=report.json
+	is "ten repetitions are ten runs: $what" "$(py report.json '[(b["runs"], b["verdict"]) for b in r["benchmarks"]]')" "[(10, 'slower')]"
+	is "with a verdict: $what" "$status" 3
+done
+"$SONDE" duet process dir >table.csv && cp table.csv table2.csv
+run "$SONDE" duet report table.csv table2.csv
+is 'tables are not taken for results' "$status" 3
+
 done_testing
