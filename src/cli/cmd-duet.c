@@ -133,6 +133,10 @@ static const struct cli_option option_rows[] = {
 			.help = "Verdicts that make the exit status nonzero: slower (3), inconclusive (4)." },
 	{ 0, "budget", "TIME", CLI_DURATION(O, budget_ns), .min = 1000000, .max = INT64_MAX / 16, .default_text = "10s",
 			.group = "Measuring", .help = "Time budget; stops earlier if the verdict is certain." },
+	{ 0, "sessions", "N", CLI_INT(O, sessions), .min = 1, .max = 100, .default_text = "1", .group = "Measuring",
+			.help = "Repeat the comparison in N sessions, each with its share of the budget. They are the "
+				"observations then: the interval includes what differs between sessions." },
+	{ 0, "confirm", NULL, CLI_FLAG(O, is_confirmed), .group = "Measuring", .help = "At least three sessions." },
 	{ 0, "design", "DESIGN", CLI_CHOICE(O, design), .choices = design_words, .default_text = "auto",
 			.group = "Measuring",
 			.help = "Experimental design: sequential, interleaved, or side by side; auto chooses with a "

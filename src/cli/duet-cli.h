@@ -11,6 +11,8 @@
 
 #define DUET_SHELL "/bin/sh" /* of hooks, and of --shell without a value */
 
+enum { DUET_CONFIRM_SESSIONS = 3 };
+
 enum duet_cli_exit { DUET_EXIT_INCONCLUSIVE = 4 };
 
 struct duet_options {
@@ -19,7 +21,8 @@ struct duet_options {
 	const char *shell; /* command line of the shell for the commands; NULL: none */
 	const char *input;
 	struct cli_list setup, prepare, conclude, cleanup; /* one for all commands, or one for each */
-	int64_t warmup;
+	int64_t warmup, sessions;
+	bool is_confirmed;
 	/* how */
 	int design; /* 0: auto, else 1 + enum duet_design */
 	int metric;
@@ -60,6 +63,23 @@ int duet_run_history(struct cli_context *ctx);
 int duet_run_runs(struct cli_context *ctx);
 int duet_run_images(struct cli_context *ctx);
 int duet_run_preset(struct cli_context *ctx);
+
+/* A command against each of several others; or a comparison repeated in several sessions. */
+struct duet_several {
+	bool is_ranking;
+	struct duet_entry *entries;
+	size_t count, now; /* comparisons, and the current one */
+	struct duet_setup setup;
+	struct duet_interference interference;
+};
+
+/* One comparison; if it is one of several, its result is kept there and not printed. */
+int duet_run_session(struct cli_context *ctx, struct duet_several *several);
+int duet_run_ranking(struct cli_context *ctx);
+int duet_run_sessions(struct cli_context *ctx);
+uint64_t duet_fresh_seed(void);
+/* Describes this machine, from the arena. */
+const char *duet_machine_words(struct arena *arena);
 
 /* What an iteration is. */
 enum { DUET_OF_COMMANDS, DUET_OF_FD, DUET_OF_STEPS };

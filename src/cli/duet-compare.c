@@ -13,16 +13,13 @@
 #include "launch/priority.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 enum { WARNINGS_MAX = 16, RECORDINGS = 5 };
 
-static uint64_t fresh_seed(void)
+uint64_t duet_fresh_seed(void)
 {
 	uint32_t seed = 0;
 
@@ -49,7 +46,7 @@ int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup)
 		.level = o->level,
 		.interval = o->interval,
 		.budget_ns = o->budget_ns,
-		.seed = o->seed >= 0 ? (uint64_t)o->seed : fresh_seed(),
+		.seed = o->seed >= 0 ? (uint64_t)o->seed : duet_fresh_seed(),
 		.turns = (size_t)o->pairs,
 		.runs_max = (size_t)o->runs,
 		.warmup = (size_t)o->warmup,
@@ -73,15 +70,7 @@ struct session {
 	struct duet_journal journal;
 	struct duet_setup setup;
 	struct term_progress progress;
-	struct ranking *ranking; /* NULL: a single comparison */
-};
-
-/* A command against each of several others. */
-struct ranking {
-	struct duet_entry *entries;
-	size_t count, now; /* comparisons, and the current one */
-	struct duet_setup setup;
-	struct duet_interference interference;
+	struct duet_several *several; /* NULL: a single comparison */
 };
 
 /* Parses a command given as one string: into words, or for a shell. */
@@ -229,7 +218,7 @@ static const char *why_not_at_once(void *arg)
 	return rc ? arena_printf(s->ctx->arena, "it could not be recorded: %s", why.text) : reason;
 }
 
-static const char *machine_words(struct arena *arena)
+const char *duet_machine_words(struct arena *arena)
 {
 	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
@@ -266,7 +255,7 @@ static int conclude(struct session *s, struct duet_report *report, int rc)
 		report->explanation = explained ? NULL : &explanation;
 	}
 	report->seconds = result->seconds;
-	report->machine = machine_words(s->ctx->arena);
+	report->machine = duet_machine_words(s->ctx->arena);
 	report->repeat = duet_repeat_line(s->ctx, &s->setup, result);
 	report->warnings = warnings;
 	report->warning_count = duet_warnings(&s->setup, result, &report->interference, duet_cpu_count(), warnings,
@@ -308,8 +297,8 @@ static int run_hooks(struct session *s, const char *option, const struct cli_lis
 {
 	int rc = 0;
 
-	/* Those of a ranking run once, before its first comparison or after its last. */
-	if (s->ranking && s->ranking->now != (strcmp(option, "setup") ? s->ranking->count - 1 : 0))
+	/* Of several comparisons they run once, before the first or after the last. */
+	if (s->several && s->several->now != (strcmp(option, "setup") != 0 ? s->several->count - 1 : 0))
 		return 0;
 	for (size_t i = 0; i < commands->count && !rc; i++)
 		rc = duet_exec_hook(&s->exec, i == 1 ? DUET_B : DUET_A, option, commands->items[i], s->ctx->err);
@@ -348,10 +337,10 @@ static int compare(struct session *s)
 	if (!rc)
 		rc = duet_journal_end(&s->journal, &result, &report.interference, s->ctx->err);
 	term_progress_end(&s->progress);
-	if (s->ranking && !rc && result.stop != DUET_INTERRUPTED) {
-		*s->ranking->entries[s->ranking->now].result = result; /* released with the ranking */
-		s->ranking->setup = s->setup;
-		s->ranking->interference = report.interference;
+	if (s->several && !rc && result.stop != DUET_INTERRUPTED) {
+		*s->several->entries[s->several->now].result = result; /* released with the others */
+		s->several->setup = s->setup;
+		s->several->interference = report.interference;
 		return 0;
 	}
 	rc = conclude(s, &report, rc);
@@ -393,9 +382,10 @@ static int check_options(struct cli_context *ctx)
 			return cli_usage(ctx,
 					"missing -%c COMMAND: two commands are required, as arguments or by -a and -b",
 					"ab"[side]);
+	if (o->sessions > 1 && (o->outdir || o->is_explained || o->git || o->history || ctx->arg_count > DUET_SIDES))
+		return cli_usage(ctx, "--sessions excludes --outdir, --history, --explain, --git and rankings");
 	if (ctx->arg_count > DUET_SIDES && (o->outdir || o->history || o->html || o->is_explained || o->git))
-		return cli_usage(ctx,
-				"a ranking cannot be combined with --outdir, --history, --html, --explain and --git");
+		return cli_usage(ctx, "a ranking excludes --outdir, --history, --html, --explain and --git");
 	return 0;
 }
 
@@ -430,13 +420,13 @@ static const char *hook_of(const struct cli_list *commands, size_t which)
 	return !commands->count ? NULL : commands->items[commands->count > 1 ? which : 0];
 }
 
-static int run_session(struct cli_context *ctx, struct ranking *ranking)
+int duet_run_session(struct cli_context *ctx, struct duet_several *several)
 {
 	struct session s = { .ctx = ctx,
 		.o = ctx->options,
 		.exec = DUET_EXEC_INIT,
 		.journal = DUET_JOURNAL_INIT,
-		.ranking = ranking };
+		.several = several };
 	struct duet_worktrees trees = { 0 };
 	char **shell = NULL;
 	int rc = check_options(ctx);
@@ -452,10 +442,13 @@ static int run_session(struct cli_context *ctx, struct ranking *ranking)
 	rc = s.exec.interrupt_fd < 0 ? s.exec.interrupt_fd : take_commands(&s, &trees);
 	if (!rc)
 		rc = duet_setup_of(ctx, &s.setup);
-	if (ranking) {
-		/* Simultaneous intervals (Bonferroni), and a share of the budget for each comparison. */
-		s.setup.level = 1 - (1 - s.setup.level) / (double)ranking->count;
-		s.setup.budget_ns /= (int64_t)ranking->count;
+	if (several) {
+		s.setup.budget_ns /= (int64_t)several->count;
+		/* Simultaneous intervals (Bonferroni). */
+		if (several->is_ranking)
+			s.setup.level = 1 - (1 - s.setup.level) / (double)several->count;
+		else
+			s.setup.seed += several->now;
 	}
 	s.exec.is_pinned = s.o->pin == 0 && duet_split_cpus(s.exec.cpus);
 	s.setup.is_pinned = s.exec.is_pinned;
@@ -467,7 +460,8 @@ static int run_session(struct cli_context *ctx, struct ranking *ranking)
 	s.exec.has_output = s.o->has_output;
 	s.exec.input = strcmp(s.o->input, "null") != 0 ? s.o->input : NULL;
 	for (int side = 0; side < DUET_SIDES; side++) {
-		size_t which = ranking && side == DUET_B ? ranking->now + 1 : (size_t)side;
+		bool is_ranked = several && several->is_ranking && side == DUET_B;
+		size_t which = is_ranked ? several->now + 1 : (size_t)side;
 
 		s.exec.prepare[side] = hook_of(&s.o->prepare, which);
 		s.exec.conclude[side] = hook_of(&s.o->conclude, which);
@@ -490,210 +484,15 @@ static int run_session(struct cli_context *ctx, struct ranking *ranking)
 	return rc;
 }
 
-/* Compares the first command with each of the others. */
-static int rank(struct cli_context *ctx)
-{
-	struct duet_options *o = ctx->options;
-	struct ranking r = { .count = ctx->arg_count - 1 };
-	struct duet_report report = { .is_ranking = true, .setup = &r.setup };
-	size_t done = 0;
-	int rc = 0;
-
-	if (o->seed < 0)
-		o->seed = (int64_t)fresh_seed();
-	r.entries = arena_alloc(ctx->arena, r.count * sizeof(*r.entries));
-	for (; r.entries && r.now < r.count && !rc && !ctx->exit_code; r.now++) {
-		o->commands[DUET_A] = ctx->args[0];
-		o->commands[DUET_B] = ctx->args[1 + r.now];
-		r.entries[r.now] = (struct duet_entry){ .name = ctx->args[1 + r.now],
-			.commands = { ctx->args[0], ctx->args[1 + r.now] },
-			.result = arena_alloc(ctx->arena, sizeof(struct duet_result)),
-			.p_adjusted = NAN };
-		rc = r.entries[r.now].result ? run_session(ctx, &r)
-					     : err_sys(ctx->err, ENOMEM, "cannot rank the commands");
-		done += !rc && !ctx->exit_code;
-	}
-	report.entries = r.entries;
-	report.count = done;
-	report.interference = r.interference;
-	report.machine = machine_words(ctx->arena);
-	if (!rc && r.entries && done == r.count)
-		rc = duet_print_ranking(ctx, &report);
-	for (size_t i = 0; i < done; i++)
-		duet_result_release(r.entries[i].result);
-	return rc;
-}
-
 int duet_run_compare(struct cli_context *ctx)
 {
 	struct duet_options *o = ctx->options;
 
 	if (ctx->arg_count > DUET_SIDES)
-		return rank(ctx);
+		return duet_run_ranking(ctx);
 	for (size_t i = 0; i < ctx->arg_count; i++)
 		o->commands[i] = ctx->args[i];
-	return run_session(ctx, NULL);
-}
-
-/* The command line that repeats a comparison, including choices made by the pilot or at random. */
-
-static void add_word(struct buf *line, const char *option, const char *word)
-{
-	if (!word)
-		return;
-	buf_addf(line, " %s ", option);
-	words_quote(line, word);
-}
-
-static void add_flag(struct buf *line, const char *option, bool is_set)
-{
-	if (is_set)
-		buf_addf(line, " %s", option);
-}
-
-static void add_place(struct buf *line, const struct isolation_options *o)
-{
-	if (o->cpus > 0)
-		buf_addf(line, " --cpus %g", o->cpus);
-	if (o->memory_limit)
-		buf_addf(line, " --memory-limit %llu", (unsigned long long)o->memory_limit);
-	if (o->pids_limit)
-		buf_addf(line, " --pids-limit %lld", (long long)o->pids_limit);
-	add_flag(line, "--sandbox", o->is_sandboxed);
-	add_word(line, "--image", o->image);
-	add_word(line, "--engine", o->engine);
-	for (size_t i = 0; i < o->engine_args.count; i++)
-		add_word(line, "--engine-arg", o->engine_args.items[i]);
-}
-
-static void add_iterations(struct buf *line, const struct duet_options *o)
-{
-	static const char *const words[] = { [DUET_OF_FD] = "fd", [DUET_OF_STEPS] = "step" };
-
-	if (o->iterations != DUET_OF_COMMANDS)
-		add_word(line, "--iterations", words[o->iterations]);
-	add_word(line, "--step", o->step);
-}
-
-static void add_hooks(struct buf *line, const struct duet_options *o)
-{
-	for (size_t i = 0; i < o->setup.count; i++)
-		add_word(line, "--setup", o->setup.items[i]);
-	for (size_t i = 0; i < o->prepare.count; i++)
-		add_word(line, "--prepare", o->prepare.items[i]);
-	for (size_t i = 0; i < o->conclude.count; i++)
-		add_word(line, "--conclude", o->conclude.items[i]);
-	for (size_t i = 0; i < o->cleanup.count; i++)
-		add_word(line, "--cleanup", o->cleanup.items[i]);
-	if (o->warmup > 1)
-		buf_addf(line, " --warmup %lld", (long long)o->warmup);
-	if (strcmp(o->input, "null") != 0)
-		add_word(line, "--input", o->input);
-}
-
-static void add_measuring(struct buf *line, const struct duet_options *o, const struct duet_setup *setup,
-		const struct duet_schedule *schedule)
-{
-	add_word(line, "--metric", duet_metric_name(&setup->pairing));
-	buf_addf(line, " --threshold %g%% --budget %gs --design %s --pairs %zu --seed %llu", 100 * (setup->margin - 1),
-			(double)setup->budget_ns / 1e9,
-			setup->is_auto && !schedule->is_settled ? "auto" : duet_design_names[schedule->design],
-			schedule->turns, (unsigned long long)setup->seed);
-	if (setup->level != 0.95)
-		buf_addf(line, " --level %g%%", 100 * setup->level);
-	if (setup->interval)
-		buf_addf(line, " --interval %s", duet_interval_names[setup->interval]);
-	if (o->runs)
-		buf_addf(line, " --runs %lld", (long long)o->runs);
-	if (o->timeout_ns)
-		buf_addf(line, " --timeout %gs", (double)o->timeout_ns / 1e9);
-	add_flag(line, "--better higher", setup->pairing.is_more_better);
-	add_flag(line, "--pin none", o->pin != 0);
-	add_flag(line, "--priority none", o->priority != 0);
-	add_flag(line, "--no-self-check", o->has_no_self_check);
-	add_flag(line, "--ignore-failure", o->is_lenient);
-}
-
-const char *duet_repeat_line(const struct cli_context *ctx, const struct duet_setup *setup,
-		const struct duet_result *result)
-{
-	const struct duet_options *o = ctx->options;
-	CLEANUP(buf_release) struct buf line = BUF_INIT;
-
-	buf_adds(&line, "sonde duet");
-	for (int side = 0; side < DUET_SIDES; side++)
-		add_word(&line, side == DUET_A ? "-a" : "-b", o->commands[side]);
-	if (o->shell) {
-		buf_adds(&line, " --shell");
-		if (strcmp(o->shell, DUET_SHELL) != 0) {
-			buf_addc(&line, '=');
-			words_quote(&line, o->shell);
-		}
-	}
-	add_hooks(&line, o);
-	add_iterations(&line, o);
-	add_place(&line, &o->place);
-	add_measuring(&line, o, setup, &result->schedule);
-	if (o->git) {
-		add_word(&line, "--git", o->git);
-		buf_adds(&line, " -- ");
-		words_join(&line, ctx->program);
-	}
-	return arena_strdup(ctx->arena, line.data);
-}
-
-/*
- * Termination signals as a pollable descriptor. Uses handlers, not a blocked mask: children inherit
- * neither.
- */
-
-static int pipe_fds[2] = { -1, -1 };
-static volatile sig_atomic_t caught;
-
-static void on_signal(int signal)
-{
-	int saved = errno;
-	char byte = 0;
-
-	if (!caught)
-		caught = signal;
-	if (write(pipe_fds[1], &byte, 1) < 0)
-		errno = saved; /* pipe full: it is readable already */
-	errno = saved;
-}
-
-static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-static struct sigaction before[sizeof(signals) / sizeof(*signals)];
-
-/* SIGHUP stays ignored under nohup. */
-int duet_signals_open(struct sonde_err *err)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-
-	caught = 0;
-	if (pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK))
-		return err_sys(err, errno, "cannot install signal handlers");
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		sigaction(signals[i], NULL, &before[i]);
-		if (signals[i] != SIGHUP || before[i].sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-	}
-	return pipe_fds[0];
-}
-
-int duet_signals_caught(void)
-{
-	return caught;
-}
-
-void duet_signals_close(void)
-{
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals) && pipe_fds[0] >= 0; i++)
-		sigaction(signals[i], &before[i], NULL);
-	for (size_t i = 0; i < 2; i++) {
-		if (pipe_fds[i] >= 0)
-			close(pipe_fds[i]);
-		pipe_fds[i] = -1;
-	}
+	if (o->is_confirmed && o->sessions < DUET_CONFIRM_SESSIONS)
+		o->sessions = DUET_CONFIRM_SESSIONS;
+	return o->sessions > 1 ? duet_run_sessions(ctx) : duet_run_session(ctx, NULL);
 }

@@ -35,6 +35,7 @@ struct duet_report {
 	const char *repeat;  /* command line to reproduce it; NULL: unknown */
 	const char *machine; /* where it was measured; NULL: unknown */
 	double seconds;
+	size_t sessions; /* the runs are these sessions; 0: one session, of runs */
 	bool is_ranking; /* the entries compare one command, A, with each of several others */
 	const struct duet_explanation *explanation; /* NULL: not requested */
 };

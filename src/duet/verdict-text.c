@@ -125,10 +125,11 @@ static void say_basis(struct buf *out, const struct duet_report *r, const struct
 
 	buf_adds(out, " (");
 	duet_say_interval(out, &result->effect.ratio);
-	buf_addf(out, ", %zu run%s", result->run_count, result->run_count == 1 ? "" : "s");
+	buf_addf(out, ", %zu %s%s", result->run_count, r->sessions ? "session" : "run",
+			result->run_count == 1 ? "" : "s");
 	if (result->pairs.count != result->run_count)
 		buf_addf(out, " with %zu pairs", result->pairs.count);
-	buf_addf(out, " in %.1f s)", result->seconds);
+	buf_addf(out, " in %.1f s%s)", result->seconds, r->setup->budget_ns && !r->sessions ? " of one session" : "");
 }
 
 /* "A takes 3.7 ms after A and 15.3 ms after B" */

@@ -46,6 +46,17 @@ unlike 'and no infinity' "$out" 'inf|∞|-100'
 run "$SONDE" duet 'sleep 0.001'
 is 'one command is not enough' "$status" 1
 
+# sessions
+run "$SONDE" duet 'sleep 0.002' 'sleep 0.02' --design rmit --budget 6s --sessions 4 --runs 5 --no-self-check --json=sessions.json
+like 'sessions are the observations' "$out" '4 sessions with 20 pairs'
+is 'with a verdict' "$status $(py sessions.json 'r["verdict"], r["runs"], r["sessions"], r["pairs"]')" "3 ('slower', 4, 4, 20)"
+run "$SONDE" duet 'sleep 0.002' 'sleep 0.02' --design rmit --budget 3s --runs 3 --no-self-check --confirm
+like 'a confirmation has three' "$out" '3 sessions with'
+run "$SONDE" duet 'sleep 0.002' 'sleep 0.02' --design rmit --budget 3s --runs 3 --no-self-check
+like 'a verdict without is of one' "$out" 'of one session'
+run "$SONDE" duet true true --sessions 2 --outdir x
+is 'they have no journal' "$status" 2
+
 # result files with repetitions in them
 /usr/bin/python3 - <<'EOS'
 import json, os, random
