@@ -294,7 +294,7 @@ static int run(struct cli_context *ctx)
 
 static const struct cli_example examples[] = {
 	{ "sonde duet -a './old input' -b './new input'", "Exit with 3 if the new program is more than 1 % slower." },
-	{ "sonde duet 'sort -u list' 'awk \"!s[$0]++\" list' 'uniq list'", "Rank three commands." },
+	{ "sonde duet './v1 data' './v2 data' './v3 data'", "Rank three commands." },
 	{ "sonde duet -a ./old -b ./new --metric cpu --threshold 0.5% --budget 1m --json",
 			"Detect smaller changes, with JSON output." },
 	{ "sonde duet --git main..HEAD -- make bench", "Compare two revisions, each built in its own worktree." },

@@ -104,14 +104,6 @@ int duet_run_sessions(struct cli_context *ctx)
 	}
 	rc = runs && !rc ? duet_judge(&m.setup, runs, m.count, &result, ctx->err)
 			 : err_sys(ctx->err, ENOMEM, "cannot put the sessions together");
-	for (size_t i = 0; i < m.count && !rc; i++) {
-		const struct duet_result *one = m.entries[i].result;
-
-		if (one->carry.is_blocking || !i)
-			result.carry = one->carry;
-		if (one->carry.is_blocking)
-			result.verdict = STATS_INCONCLUSIVE;
-	}
 	if (!rc) {
 		result.schedule = m.entries[0].result->schedule;
 		result.why_in_turn = m.entries[0].result->why_in_turn;

@@ -177,8 +177,7 @@ static void circumstances(struct buf *out, const struct duet_report *r)
 	if (isfinite(r->interference.steal_share))
 		buf_addf(out, ", %.1f %% of the processor time stolen", 100 * r->interference.steal_share);
 	if (isfinite(r->interference.pressure_share))
-		buf_addf(out, ", somebody waited for a processor in %.0f %% of the time",
-				100 * r->interference.pressure_share);
+		buf_addf(out, ", tasks waited for a CPU %.0f %% of the time", 100 * r->interference.pressure_share);
 	buf_adds(out, ".");
 	if (r->machine) {
 		buf_adds(out, " On ");

@@ -85,7 +85,7 @@ static int hyperfine_result(const struct duet_parse *p, json_t *result)
 		struct duet_row *row;
 
 		if (!json_is_number(time))
-			return duet_parse_wrong(p, "has a time that is no number");
+			return duet_parse_wrong(p, "has an invalid time");
 		row = duet_parse_row(p, (int64_t)i, NAN, json_number_value(time) * 1e9);
 		if (!row || (command && duet_table_put(p->table, row, "command", command)))
 			return -ENOMEM;
@@ -221,8 +221,8 @@ static int jmh_benchmark(const struct duet_parse *p, json_t *item)
 			struct duet_row *row;
 
 			if (!json_is_number(score) || !isfinite(ns))
-				return duet_parse_wrong(p, "has a score of '%s' that is no time in '%s'", name,
-						unit ? unit : "(no unit)");
+				return duet_parse_wrong(p, "has a score of '%s' with an invalid unit of time '%s'",
+						name, unit ? unit : "(no unit)");
 			row = duet_parse_row(p, iteration++, NAN, ns);
 			if (!row || duet_table_putf(p->table, row, "fork", "%zu", f))
 				return -ENOMEM;
@@ -255,7 +255,7 @@ static int pytest_benchmark(const struct duet_parse *p, json_t *item)
 		struct duet_row *row;
 
 		if (!json_is_number(time))
-			return duet_parse_wrong(p, "has a time that is no number");
+			return duet_parse_wrong(p, "has an invalid time");
 		row = duet_parse_row(p, (int64_t)i, NAN, json_number_value(time) * 1e9);
 		if (!row)
 			return -ENOMEM;

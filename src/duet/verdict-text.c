@@ -210,9 +210,9 @@ void duet_say_need(struct buf *out, const struct duet_report *r, const struct du
 				"--prepare COMMAND restores the same state before each execution, outside the measured "
 				"time; for the page cache: --prepare 'cat FILE'");
 	else if (result->run_count < 2 && !r->setup->budget_ns)
-		buf_adds(out, "one run is no evidence; five would be some");
+		buf_adds(out, "one run is not enough evidence; five would be");
 	else if (result->run_count < 2)
-		buf_addf(out, "one run is no evidence; --budget %.0fs would give five",
+		buf_addf(out, "one run is not enough evidence; --budget %.0fs would give five",
 				ceil(7 * (result->run_seconds + 1)));
 	else if (!result->needed_runs)
 		buf_addf(out,
@@ -309,16 +309,16 @@ static void doubt_busy(struct doubts *d, const struct duet_setup *setup, const s
 	if (!setup->has_priority)
 		doubt(d,
 				arena_printf(d->arena,
-						"others kept the processors busy in %.0f %% of the time, and what "
-						"passes meanwhile is noise: --metric cpu does not count it; as root, "
-						"without --priority none, the programs run ahead of others",
+						"CPU pressure: tasks waited for a CPU %.0f %% of the time, which is "
+						"noise in the wall time: --metric cpu excludes it; as root, without "
+						"--priority none, the programs have a raised priority",
 						100 * interference->pressure_share));
 	else if (r->verdict == STATS_INCONCLUSIVE && is_cpu_narrower)
 		doubt(d,
 				arena_printf(d->arena,
-						"somebody waited for a processor in %.0f %% of the time, which is "
-						"in the wall time, though the programs run ahead of others: "
-						"--metric cpu tells more",
+						"CPU pressure: tasks waited for a CPU %.0f %% of the time, which is "
+						"part of the wall time even at a raised priority; --metric cpu is more "
+						"precise",
 						100 * interference->pressure_share));
 }
 
@@ -381,7 +381,7 @@ size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r
 	struct doubts d = { .out = out, .most = most, .arena = arena };
 
 	if (r->stop == DUET_INTERRUPTED)
-		doubt(&d, "it was interrupted: this is what there was until then");
+		doubt(&d, "interrupted; results so far");
 	doubt_machine(&d, setup, r, interference, cpu_count);
 	doubt_measure(&d, setup, r);
 	return d.count;
