@@ -173,14 +173,14 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 	int io_set = analyze_io_column(a, IO_SET), span_set = analyze_span_column(a, SPAN_SET);
 	struct engine_query io_by_set = { "layers of calls", 1, { io_set }, ENGINE_NONE, 6,
 		{ [Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
-				[Q_DUR] = { ENGINE_SUM, STORE_IO_dur_ns },
+				[Q_DUR] = { ENGINE_TIME, ENGINE_NONE },
 				[Q_THREADS] = { ENGINE_DISTINCT, STORE_IO_tid },
 				[Q_BYTES] = { ENGINE_SUM, analyze_io_column(a, IO_BYTES) },
 				[Q_FILES] = { ENGINE_DISTINCT, analyze_io_column(a, IO_FILE) },
 				[Q_SIZES] = { ENGINE_QUANTILES, analyze_io_column(a, IO_BYTES) } } };
 	struct engine_query span_by_set = { "layers of spans", 1, { span_set }, ENGINE_NONE, 3,
 		{ [Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
-				[Q_DUR] = { ENGINE_SUM, STORE_SPAN_dur_ns },
+				[Q_DUR] = { ENGINE_TIME, ENGINE_NONE },
 				[Q_THREADS] = { ENGINE_DISTINCT, STORE_SPAN_tid } } };
 	struct engine_query io_cover = { "time of calls", 2, { STORE_IO_process, io_set }, io_set, 1,
 		{ { ENGINE_UNION, ENGINE_NONE } } };
@@ -366,15 +366,15 @@ static void add_layers(const struct found *f, struct analyze_section *s, const s
 			sizeof(layer_columns) / sizeof(*layer_columns), 0);
 
 	for (size_t l = 0; l < rules->count; l++) {
-		int64_t events = sum_layer(f, l, Q_COUNT, true, 2);
+		int64_t events = sum_layer(f, l, Q_COUNT, true, 2), total_ns = sum_layer(f, l, Q_DUR, false, 2);
 		bool has_calls = sum_layer(f, l, Q_COUNT, true, 1);
 
-		if (!events)
+		if (!events && !total_ns)
 			continue;
 		analyze_cell_text(t, rules->layers[l].name);
 		analyze_cell_text(t, rules_class_word(rules->layers[l].class));
 		analyze_cell_int(t, events);
-		analyze_cell_int(t, sum_layer(f, l, Q_DUR, false, 2));
+		analyze_cell_int(t, total_ns);
 		analyze_cell_int(t, times->layer_ns[l]);
 		analyze_cell_int(t, times->layer_alone_ns[l]);
 		analyze_cell_int(t, has_calls ? sum_layer(f, l, Q_BYTES, false, 1) : STORE_NULL);

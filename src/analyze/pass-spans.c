@@ -272,15 +272,16 @@ struct spans {
 	int by_name, inner;
 };
 
-enum { Q_COUNT, Q_DUR, Q_DURS };
+enum { Q_COUNT, Q_DUR, Q_DURS, Q_WHOLE };
 
 static int plan(struct analyze *a, void *state, struct sonde_err *err)
 {
 	struct spans *s = state;
-	struct engine_query by_name = { "spans", 2, { STORE_SPAN_name, STORE_SPAN_category }, ENGINE_NONE, 3,
+	struct engine_query by_name = { "spans", 2, { STORE_SPAN_name, STORE_SPAN_category }, ENGINE_NONE, 4,
 		{ [Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
-				[Q_DUR] = { ENGINE_SUM, STORE_SPAN_dur_ns },
-				[Q_DURS] = { ENGINE_QUANTILES, STORE_SPAN_dur_ns } } };
+				[Q_DUR] = { ENGINE_TIME, ENGINE_NONE },
+				[Q_DURS] = { ENGINE_QUANTILES, STORE_SPAN_dur_ns },
+				[Q_WHOLE] = { ENGINE_SUM, STORE_SPAN_dur_ns } } };
 	struct engine_query inner = { "spans inside", 2, { STORE_SPAN_name, STORE_SPAN_category }, ENGINE_NONE, 1,
 		{ { ENGINE_SUM, STORE_SPAN_dur_ns } } };
 
@@ -344,7 +345,7 @@ static void add_span(struct analyze *a, struct analyze_table *t, const struct en
 	analyze_cell_int(t, total_ns - inner_ns(inner, name, category));
 	cell_quantile(t, g, i, 0);
 	cell_quantile(t, g, i, 0.5);
-	analyze_cell_real(t, engine_mean(g, Q_DUR, i));
+	analyze_cell_real(t, engine_mean(g, Q_WHOLE, i));
 	cell_quantile(t, g, i, 0.99);
 	cell_quantile(t, g, i, 1);
 }

@@ -106,10 +106,10 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 		return 0;
 	if (classify(s) < 0)
 		return err_sys(err, ENOMEM, "cannot account for thread time");
-	by_thread.aggregates[Q_BLOCKED] = (struct engine_aggregate){ ENGINE_SUM,
+	by_thread.aggregates[Q_BLOCKED] = (struct engine_aggregate){ ENGINE_TIME,
 		engine_plan_derive(a->plans[STORE_TABLE_SCHED], &derive) };
 	derive.fill = fill_runnable;
-	by_thread.aggregates[Q_RUNNABLE] = (struct engine_aggregate){ ENGINE_SUM,
+	by_thread.aggregates[Q_RUNNABLE] = (struct engine_aggregate){ ENGINE_TIME,
 		engine_plan_derive(a->plans[STORE_TABLE_SCHED], &derive) };
 	s->by_thread = analyze_query(a, STORE_TABLE_SCHED, &by_thread);
 	return 0;

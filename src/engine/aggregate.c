@@ -56,6 +56,19 @@ static int add_sum(void *states, const struct aggregate_input *in, struct aggreg
 	return 0;
 }
 
+/* A negative duration, which only a damaged table has, covers no time. */
+static int add_time(void *states, const struct aggregate_input *in, struct aggregate_memory *memory)
+{
+	struct sum_state *sums = states;
+
+	(void)memory;
+	for (size_t i = 0; in->ints && i < in->rows; i++) {
+		sums[in->slots[i]].sum += in->ints[i] > 0 ? in->ints[i] : 0;
+		sums[in->slots[i]].count += in->ints[i] != STORE_NULL;
+	}
+	return 0;
+}
+
 static int merge_sum(void *into, void *from, struct aggregate_memory *memory)
 {
 	struct sum_state *left = into, *right = from;
@@ -355,6 +368,7 @@ const struct aggregate_ops aggregate_ops[ENGINE_OPS] = {
 	[ENGINE_DISTINCT] = { sizeof(struct distinct), add_distinct, merge_distinct, save_distinct, load_distinct,
 			release_distinct },
 	[ENGINE_SUM_REAL] = { sizeof(struct exactsum), add_reals, merge_reals, save_reals, load_reals, NULL },
+	[ENGINE_TIME] = { sizeof(struct sum_state), add_time, merge_sum, save_sum, load_sum, NULL },
 	[ENGINE_UNION] = { sizeof(struct interval_set), aggregate_add_union, aggregate_merge_interval_set,
 			aggregate_save_interval_set, aggregate_load_interval_set, aggregate_release_interval_set },
 	[ENGINE_CONCURRENCY] = { sizeof(struct interval_set), aggregate_add_concurrency, aggregate_merge_interval_set,

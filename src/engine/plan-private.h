@@ -11,9 +11,10 @@ struct plan_worker {
 	struct arena arena;
 	struct heap heap;
 	struct aggregate_memory memory;
-	uint32_t *slots;
+	uint32_t *slots, *started; /* of all rows; of those that start in the window */
 	int64_t *derived[ENGINE_DERIVED_MAX];
-	int64_t *cut[STORE_COLUMNS_MAX]; /* columns of the rows in range */
+	int64_t *cut[STORE_COLUMNS_MAX]; /* columns of the rows that touch the window */
+	int64_t *clipped[2];             /* their start and duration inside it */
 };
 
 struct engine_plan {

@@ -1,4 +1,4 @@
-/* Scanning a table for a plan: select rows in range, fill derived columns, assign groups, aggregate. */
+/* Scanning a table for a plan: select the rows of a window, fill derived columns, assign groups, aggregate. */
 #include "engine/plan-private.h"
 
 #include <errno.h>
@@ -9,39 +9,58 @@ struct scanning {
 	const struct engine_run_opts *opts;
 };
 
+/* A block as the queries see it: whole values, and the time of each row inside the window. */
+struct window_rows {
+	struct engine_rows whole;
+	const int64_t *ts_ns, *dur_ns; /* clipped to the window; NULL: the table has none */
+	bool has_carried;              /* some rows started before the window: they add time and nothing else */
+	int64_t from_ns;               /* of the window, if has_carried */
+};
+
 /* Queries. */
 
-static struct aggregate_input input_of(const struct engine_plan *plan, const struct engine_rows *rows,
-		const struct engine_aggregate *a, const struct plan_worker *w, size_t slot_count)
+static struct aggregate_input input_of(const struct window_rows *b, const struct engine_aggregate *a,
+		const uint32_t *slots, size_t slot_count)
 {
-	struct aggregate_input in = { .rows = rows->count, .slots = w->slots, .slot_count = slot_count };
+	struct aggregate_input in = { .rows = b->whole.count, .slots = slots, .slot_count = slot_count };
 
 	if (a->column >= 0) {
-		in.ints = rows->ints[a->column];
-		in.reals = rows->reals[a->column];
+		in.ints = b->whole.ints[a->column];
+		in.reals = b->whole.reals[a->column];
+	} else if (a->op == ENGINE_TIME) {
+		in.ints = b->dur_ns;
 	}
-	if (a->op >= ENGINE_UNION) {
-		in.ts_ns = rows->ints[plan->time];
-		in.dur_ns = rows->ints[plan->duration];
-	}
+	in.ts_ns = b->ts_ns;
+	in.dur_ns = b->dur_ns;
 	return in;
 }
 
-static int answer(const struct engine_plan *plan, struct plan_worker *w, unsigned number,
-		const struct engine_rows *rows)
+/* The slots again, without the rows that started before the window. */
+static const uint32_t *started_slots(const struct window_rows *b, const int64_t *ts_ns, struct plan_worker *w)
+{
+	for (size_t i = 0; i < b->whole.count; i++)
+		w->started[i] = ts_ns[i] < b->from_ns ? 0 : w->slots[i];
+	return w->started;
+}
+
+static int answer(const struct engine_plan *plan, struct plan_worker *w, unsigned number, const struct window_rows *b)
 {
 	const struct engine_query *q = &plan->queries[number];
 	struct group_table *t = &w->tables[number];
 	const int64_t *keys[ENGINE_KEYS_MAX] = { NULL };
+	const uint32_t *started = w->slots;
 	int rc;
 
 	for (unsigned k = 0; k < q->key_count; k++)
-		keys[k] = rows->ints[q->keys[k]];
-	rc = t->is_over ? 0 : group_table_assign(t, keys, rows->count, w->slots);
+		keys[k] = b->whole.ints[q->keys[k]];
+	rc = t->is_over ? 0 : group_table_assign(t, keys, b->whole.count, w->slots);
 	if (rc == 0 && q->filter >= 0)
-		group_filter(rows->ints[q->filter], rows->count, w->slots);
+		group_filter(b->whole.ints[q->filter], b->whole.count, w->slots);
+	if (rc == 0 && b->has_carried)
+		started = started_slots(b, b->whole.ints[plan->time], w);
 	for (unsigned a = 0; a < q->aggregate_count && rc == 0; a++) {
-		struct aggregate_input in = input_of(plan, rows, &q->aggregates[a], w, t->count);
+		bool is_time = q->aggregates[a].op >= ENGINE_TIME;
+		struct aggregate_input in = input_of(b, &q->aggregates[a], is_time ? w->slots : started, t->count);
 
 		if (!group_table_skips(t, a))
 			rc = aggregate_ops[q->aggregates[a].op].add(t->states[a], &in, &w->memory);
@@ -49,29 +68,43 @@ static int answer(const struct engine_plan *plan, struct plan_worker *w, unsigne
 	return rc;
 }
 
-/* Fill the derived columns of a block, then run the queries on it. */
-static int add_rows(const struct engine_plan *plan, struct plan_worker *w, struct engine_rows *rows)
+/* Fill the derived columns of a block, which see clipped times, then run the queries on it. */
+static int add_rows(const struct engine_plan *plan, struct plan_worker *w, struct window_rows *b)
 {
+	struct engine_rows clipped = b->whole;
 	int rc = 0;
 
+	if (plan->time >= 0)
+		clipped.ints[plan->time] = b->ts_ns;
+	if (plan->duration >= 0)
+		clipped.ints[plan->duration] = b->dur_ns;
 	for (unsigned d = 0; d < plan->derive_count; d++) {
-		plan->derives[d].fill(plan->derives[d].arg, rows, w->derived[d]);
-		rows->ints[STORE_COLUMNS_MAX + d] = w->derived[d];
+		plan->derives[d].fill(plan->derives[d].arg, &clipped, w->derived[d]);
+		clipped.ints[STORE_COLUMNS_MAX + d] = b->whole.ints[STORE_COLUMNS_MAX + d] = w->derived[d];
 	}
 	for (unsigned q = 0; q < plan->query_count && rc == 0; q++)
-		rc = answer(plan, w, q, rows);
+		rc = answer(plan, w, q, b);
 	return rc;
+}
+
+/* Rows without a window. */
+static int add_whole(const struct engine_plan *plan, struct plan_worker *w, const struct engine_rows *rows)
+{
+	struct window_rows b = { .whole = *rows };
+
+	b.ts_ns = plan->time >= 0 ? rows->ints[plan->time] : NULL;
+	b.dur_ns = plan->duration >= 0 ? rows->ints[plan->duration] : NULL;
+	return add_rows(plan, w, &b);
 }
 
 int engine_plan_feed(struct engine_plan *plan, const struct engine_rows *rows)
 {
-	struct engine_rows copy = *rows;
 	int rc = plan->worker_count ? 0 : plan_workers(plan, 1, INTERVAL_SET_BYTES);
 
-	return rc < 0 ? rc : add_rows(plan, plan->workers[0], &copy);
+	return rc < 0 ? rc : add_whole(plan, plan->workers[0], rows);
 }
 
-/* Rows in range. */
+/* Rows of a window. */
 
 static int64_t end_of(int64_t ts_ns, int64_t dur_ns)
 {
@@ -87,56 +120,62 @@ static bool touches(const struct engine_run_opts *o, int64_t ts_ns, int64_t dur_
 	return ts_ns < o->to_ns && (ts_ns >= o->from_ns || end_of(ts_ns, dur_ns) > o->from_ns);
 }
 
-static size_t keep(const struct engine_run_opts *o, const int64_t *ts_ns, const int64_t *dur_ns, size_t n,
-		uint32_t *kept)
+/* A column of the kept rows, in memory of the worker; NULL: out of memory. */
+static int64_t *cut_column(int64_t **room, const int64_t *from, const uint32_t *kept, size_t n)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (touches(o, ts_ns[i], dur_ns ? dur_ns[i] : 0))
-			kept[count++] = (uint32_t)i;
-	return count;
+	if (!*room)
+		*room = calloc(STORE_BLOCK_ROWS, sizeof(**room));
+	for (size_t i = 0; *room && i < n; i++)
+		(*room)[i] = from[kept[i]];
+	return *room;
 }
 
-static void cut_times(const struct engine_run_opts *o, int64_t *ts_ns, int64_t *dur_ns, size_t n)
+/* The clipped times of the kept rows; whole ones stay in b->whole. */
+static int clip(const struct engine_run_opts *o, const struct engine_plan *plan, struct plan_worker *w,
+		struct window_rows *b)
 {
-	for (size_t i = 0; i < n; i++) {
-		int64_t from = ts_ns[i], to = end_of(from, dur_ns ? dur_ns[i] : 0);
+	const int64_t *ts = b->whole.ints[plan->time],
+		      *dur = plan->duration >= 0 ? b->whole.ints[plan->duration] : NULL;
 
-		ts_ns[i] = from < o->from_ns ? o->from_ns : from;
-		if (dur_ns && dur_ns[i] != STORE_NULL)
-			dur_ns[i] = (to > o->to_ns ? o->to_ns : to) - ts_ns[i];
+	for (int i = 0; i < 2; i++)
+		if (!w->clipped[i] && !(w->clipped[i] = calloc(STORE_BLOCK_ROWS, sizeof(int64_t))))
+			return -ENOMEM;
+	for (size_t i = 0; i < b->whole.count; i++) {
+		int64_t from = ts[i] < o->from_ns ? o->from_ns : ts[i], to = end_of(ts[i], dur ? dur[i] : 0);
+
+		w->clipped[0][i] = from;
+		w->clipped[1][i] = dur && dur[i] == STORE_NULL ? STORE_NULL : (to > o->to_ns ? o->to_ns : to) - from;
+		b->has_carried |= ts[i] < o->from_ns;
 	}
+	b->from_ns = o->from_ns;
+	b->ts_ns = w->clipped[0];
+	b->dur_ns = dur ? w->clipped[1] : NULL;
+	return 0;
 }
 
-static int64_t *cut_column(struct plan_worker *w, unsigned c, const int64_t *from, const uint32_t *kept, size_t n)
-{
-	if (!w->cut[c])
-		w->cut[c] = calloc(STORE_BLOCK_ROWS, sizeof(int64_t));
-	for (size_t i = 0; w->cut[c] && i < n; i++)
-		w->cut[c][i] = from[kept[i]];
-	return w->cut[c];
-}
-
-/* Select the rows in range and clip their times to it; w->slots holds their numbers until queries need it. */
-static int cut(const struct scanning *s, struct plan_worker *w, struct engine_rows *rows)
+/* Keep the rows that touch the window; w->slots holds their numbers until queries need it. */
+static int add_window(const struct scanning *s, struct plan_worker *w, const struct engine_rows *rows)
 {
 	const struct engine_plan *plan = s->plan;
+	const int64_t *ts_ns = rows->ints[plan->time];
 	const int64_t *dur_ns = plan->duration >= 0 ? rows->ints[plan->duration] : NULL;
-	size_t count = keep(s->opts, rows->ints[plan->time], dur_ns, rows->count, w->slots);
+	struct window_rows b = { .whole = { .count = 0 } };
+	int rc;
 
+	for (size_t i = 0; i < rows->count; i++)
+		if (touches(s->opts, ts_ns[i], dur_ns ? dur_ns[i] : 0))
+			w->slots[b.whole.count++] = (uint32_t)i;
 	for (unsigned c = 0; c < plan->schema->count; c++) {
 		const int64_t *from = rows->ints[c] ? rows->ints[c] : (const int64_t *)rows->reals[c];
-		int64_t *to = from ? cut_column(w, c, from, w->slots, count) : NULL;
+		int64_t *to = from ? cut_column(&w->cut[c], from, w->slots, b.whole.count) : NULL;
 
 		if (from && !to)
 			return -ENOMEM;
-		rows->ints[c] = rows->ints[c] ? to : NULL;
-		rows->reals[c] = rows->reals[c] ? (const double *)to : NULL;
+		b.whole.ints[c] = rows->ints[c] ? to : NULL;
+		b.whole.reals[c] = rows->reals[c] ? (const double *)to : NULL;
 	}
-	rows->count = count;
-	cut_times(s->opts, w->cut[plan->time], dur_ns ? w->cut[plan->duration] : NULL, count);
-	return 0;
+	rc = clip(s->opts, plan, w, &b);
+	return rc < 0 || !b.whole.count ? rc : add_rows(plan, w, &b);
 }
 
 /* Blocks. */
@@ -146,16 +185,13 @@ static int add_block(void *arg, unsigned worker, size_t block, const struct stor
 	struct scanning *s = arg;
 	struct plan_worker *w = s->plan->workers[worker];
 	struct engine_rows rows = { .count = batch->rows };
-	int rc = 0;
 
 	(void)block;
 	for (unsigned c = 0; c < s->plan->schema->count; c++) {
 		rows.ints[c] = batch->columns[c].ints;
 		rows.reals[c] = batch->columns[c].reals;
 	}
-	if (s->opts->has_range && s->plan->time >= 0)
-		rc = cut(s, w, &rows);
-	return rc < 0 || !rows.count ? rc : add_rows(s->plan, w, &rows);
+	return s->opts->has_range && s->plan->time >= 0 ? add_window(s, w, &rows) : add_whole(s->plan, w, &rows);
 }
 
 static size_t columns_of(const struct engine_plan *plan, bool has_range, int cols[STORE_COLUMNS_MAX])

@@ -38,6 +38,9 @@ static void worker_free(struct plan_worker *w)
 		free(w->derived[i]);
 	for (unsigned i = 0; i < STORE_COLUMNS_MAX; i++)
 		free(w->cut[i]);
+	for (unsigned i = 0; i < 2; i++)
+		free(w->clipped[i]);
+	free(w->started);
 	free(w->slots);
 	free(w);
 }
@@ -80,7 +83,7 @@ int engine_plan_query(struct engine_plan *plan, const struct engine_query *query
 		need(plan, query->keys[k]);
 	for (unsigned a = 0; a < query->aggregate_count; a++) {
 		need(plan, query->aggregates[a].column);
-		if (query->aggregates[a].op >= ENGINE_UNION) {
+		if (query->aggregates[a].op >= ENGINE_TIME) {
 			need(plan, plan->time);
 			need(plan, plan->duration);
 		}
@@ -104,7 +107,8 @@ static struct plan_worker *worker_new(const struct engine_plan *plan)
 	heap_init(&w->heap, 0);
 	w->memory = (struct aggregate_memory){ .arena = &w->arena, .heap = &w->heap };
 	w->slots = calloc(STORE_BLOCK_ROWS, sizeof(*w->slots));
-	is_failed = !w->slots;
+	w->started = calloc(STORE_BLOCK_ROWS, sizeof(*w->started));
+	is_failed = !w->slots || !w->started;
 	for (unsigned i = 0; i < plan->derive_count && !is_failed; i++) {
 		w->derived[i] = aligned_alloc(64, STORE_BLOCK_ROWS * sizeof(int64_t));
 		is_failed = !w->derived[i];

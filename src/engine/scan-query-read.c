@@ -17,6 +17,7 @@ uint64_t engine_count(const struct engine_groups *g, unsigned a, size_t i)
 	case ENGINE_COUNT:
 		return *(const uint64_t *)s;
 	case ENGINE_SUM:
+	case ENGINE_TIME:
 		return ((const struct sum_state *)s)->count;
 	case ENGINE_MIN:
 	case ENGINE_MAX:

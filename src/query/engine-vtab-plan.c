@@ -186,10 +186,11 @@ static int plan_kind(struct engine_cursor *c, struct engine_query *e)
 	if (kind == KIND_UNION) {
 		if (store_schema_column(c->t->schema, "dur_ns") < 0 || c->t->time_column < 0)
 			return fail(c, "the rows of the table '%s' have no duration", c->t->schema->name);
-		add(e, ENGINE_SUM, store_schema_column(c->t->schema, "dur_ns"));
+		add(e, ENGINE_TIME, ENGINE_NONE);
 		add(e, ENGINE_CONCURRENCY, ENGINE_NONE);
 	} else if (has_value) {
-		bool is_real = c->value.is_real;
+		bool is_real = c->value.is_real,
+		     is_duration = c->value.number == store_schema_column(c->t->schema, "dur_ns");
 
 		if (kind != KIND_BUCKETS)
 			add(e, ENGINE_QUANTILES, c->value.number);
@@ -201,6 +202,12 @@ static int plan_kind(struct engine_cursor *c, struct engine_query *e)
 		if (!is_real && kind == KIND_STATS) {
 			add(e, ENGINE_MOMENTS, c->value.number);
 			add(e, ENGINE_DISTINCT, c->value.number);
+		}
+		/* The sum of durations is time, clipped to the window; their mean is one of whole durations. */
+		c->sum = kind == KIND_BUCKETS ? 1 : 2;
+		if (is_duration) {
+			c->sum = e->aggregate_count;
+			add(e, ENGINE_TIME, ENGINE_NONE);
 		}
 	}
 	return SQLITE_OK;

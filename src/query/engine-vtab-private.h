@@ -39,6 +39,7 @@ struct engine_cursor {
 	struct query_table *t;
 	struct engine_source value, keys[ENGINE_KEYS_MAX];
 	unsigned key_count;
+	unsigned sum; /* the aggregate of the column `sum` */
 	double p;
 	int64_t start_ns, width_ns; /* of buckets */
 	struct engine_plan *plan;

@@ -75,7 +75,7 @@ static void stats_result(sqlite3_context *ctx, const struct engine_cursor *c, in
 	size_t at = c->at;
 
 	if (i == 3 && !is_real)
-		sqlite3_result_int64(ctx, engine_sum(c->groups, 2, at));
+		sqlite3_result_int64(ctx, engine_sum(c->groups, c->sum, at));
 	else if (i == 3)
 		sqlite3_result_double(ctx, engine_mean(c->groups, 2, at) * (double)engine_count(c->groups, 2, at));
 	else if (i == 4)
@@ -109,7 +109,7 @@ static void buckets_result(sqlite3_context *ctx, const struct engine_cursor *c, 
 				engine_mean(c->groups, 1, c->at) * (double)engine_count(c->groups, 1, c->at));
 	else if (c->value.column && !c->value.is_real)
 		int_or_null(ctx,
-				i == 5 ? engine_sum(c->groups, 1, c->at)
+				i == 5 ? engine_sum(c->groups, c->sum, c->at)
 				       : engine_extreme(c->groups, i == 6 ? 2 : 3, c->at));
 }
 

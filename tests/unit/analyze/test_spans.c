@@ -44,6 +44,13 @@ static void self_time(void **state)
 	/* Clipped to the region: outer 140-180 holds inner 140-150 and 160-180, which holds leaf. */
 	truth_analyze(&t, OPTS(.has_range = true, .from_ns = T0 + 140, .to_ns = T0 + 180));
 	assert_string_equal(truth_cell(&t, "spans", "by_name", "outer", "self_ns"), "10");
+	/* One `inner x` of two starts in it, and its mean is that of whole durations, not 30 divided by 1. */
+	assert_string_equal(truth_cell(&t, "spans", "by_name", "leaf", "count"), "1");
+	truth_table(&t, "spans", "by_name",
+			"inner y 0 40 40 - - - - -\n"
+			"inner x 1 30 25 30 30 30 30 30\n"
+			"outer x 0 40 10 - - - - -\n"
+			"leaf - 1 5 5 5 5 5 5 5\n");
 	truth_end(&t);
 }
 
