@@ -3,11 +3,11 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/map.h"
+#include "engine/call-sums.h"
 #include "model/dimensions.h"
 #include "model/rows.h"
 #include "model/run-model.h"
 #include "model/stacks.h"
-#include "model/totals.h"
 #include "store/schema.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ static struct store_text from_within(struct store_text path, const char *root)
 
 /* root: of the side's files, for names that are paths; else NULL. */
 static int add_totals(struct collector *c, enum duet_side side, const char *kind, const char *root,
-		const struct model_total *totals, size_t count)
+		const struct call_sum *totals, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct store_text name = from_within(totals[i].name, root);
@@ -175,13 +175,14 @@ static int add_waits(struct collector *c, enum duet_side side, struct model_run 
 
 static int read_bundle(struct collector *c, enum duet_side side, const char *root, const char *path)
 {
-	struct model_totals totals = { 0 };
+	static const struct engine_run_opts every_row_of_calls;
+	struct call_sums totals = { 0 };
 	struct model_stacks *stacks = NULL;
 	struct model_run *run = NULL;
 	int rc = model_run_open(&run, path, c->err);
 
 	if (!rc)
-		rc = model_totals_make(run, &totals, c->err);
+		rc = call_sums_read(&totals, run, &every_row_of_calls, c->err);
 	if (!rc)
 		rc = add_totals(c, side, "call", NULL, totals.calls, totals.call_count);
 	if (!rc)
@@ -193,7 +194,7 @@ static int read_bundle(struct collector *c, enum duet_side side, const char *roo
 	if (!rc)
 		rc = add_waits(c, side, run, stacks);
 	model_stacks_free(stacks);
-	model_totals_release(&totals);
+	call_sums_release(&totals);
 	model_run_free(run);
 	return rc;
 }

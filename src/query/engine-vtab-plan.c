@@ -1,6 +1,8 @@
 /* Translate the call of a table function to a plan of the engine: arguments, derived columns, aggregates. */
 #include "query/engine-vtab-private.h"
 
+#include "engine/call-sums.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,18 +36,6 @@ static void fill_path(const void *arg, const struct engine_rows *rows, int64_t *
 	}
 }
 
-static void fill_bytes(const void *arg, const struct engine_rows *rows, int64_t *out)
-{
-	const struct engine_cursor *c = arg;
-
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct model_call *call = model_call(c->module->q->run, rows->ints[STORE_IO_call][i]);
-
-		out[i] = model_call_bytes(call, rows->ints[STORE_IO_ret][i], rows->ints[STORE_IO_size][i],
-				rows->ints[STORE_IO_arg0][i], rows->ints[STORE_IO_arg1][i]);
-	}
-}
-
 static void fill_bucket(const void *arg, const struct engine_rows *rows, int64_t *out)
 {
 	const struct engine_cursor *c = arg;
@@ -57,13 +47,13 @@ static void fill_bucket(const void *arg, const struct engine_rows *rows, int64_t
 						      : (ts[i] - c->start_ns) / c->width_ns;
 }
 
+/* A path is a number, null for none: group-by and distinct treat it like any other column. */
 static int derive(struct engine_cursor *c, const struct query_column *from)
 {
-	struct engine_derive d = { .arg = c, .need_count = from->need_count };
+	struct engine_derive d = { .fill = fill_path, .arg = c, .need_count = 1, .needs = { from->needs[0] } };
 
-	memcpy(d.needs, from->needs, sizeof(from->needs));
-	d.fill = from->how == HOW_PATH ? fill_path : fill_bytes;
-	return engine_plan_derive(c->plan, &d);
+	return from->how == HOW_BYTES ? engine_call_column(c->plan, c->module->q->run, ENGINE_CALL_BYTES)
+				      : engine_plan_derive(c->plan, &d);
 }
 
 /* Arguments. */

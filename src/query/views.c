@@ -19,7 +19,7 @@ static const struct {
 			"WHERE path IS NOT NULL "
 			"UNION ALL SELECT path2, kind, category, bytes, 0, 0, process, ts_ns, NULL, bytes FROM io "
 			"WHERE kind = 'copy' AND path2 IS NOT NULL) "
-			"SELECT path, count(*) AS calls, sum(category = 'open') AS opens, "
+			"SELECT path, count(*) AS calls, sum(kind = 'open') AS opens, "
 			"sum(read_bytes) AS read_bytes, sum(written_bytes) AS written_bytes, "
 			"sum(bytes) AS bytes, sum(dur_ns) AS total_ns, sum(errnum <> 0) AS errors, "
 			"count(DISTINCT process) AS processes, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns "

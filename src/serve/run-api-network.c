@@ -1,8 +1,8 @@
 /*
  * Network traffic matrix: the flows of a window summed by their two endpoints.
  *
- * An endpoint is a local process if known, else an address. A long flow has several rows; each counts with its bytes
- * if it touches the window.
+ * An endpoint is a local process if known, else an address. A long flow has several rows; each counts, with its bytes,
+ * in the window in which it starts (engine/plan.h has the rule).
  */
 #include <jansson.h>
 
@@ -108,7 +108,7 @@ static int on_flows(void *arg, unsigned worker, size_t block, const struct store
 			flows };
 		struct pair in = { known(c[STORE_FLOW_bytes_in].ints[i]), known(c[STORE_FLOW_packets_in].ints[i]), 0 };
 
-		if (c[STORE_FLOW_start_ns].ints[i] >= p->w.to_ns)
+		if (c[STORE_FLOW_start_ns].ints[i] < p->w.from_ns || c[STORE_FLOW_start_ns].ints[i] >= p->w.to_ns)
 			continue;
 		add_end(&source, p->v, c[STORE_FLOW_name].ints[i], c[STORE_FLOW_pid].ints[i],
 				c[STORE_FLOW_source].ints[i]);
