@@ -11,6 +11,7 @@
 struct sum_state {
 	engine_wide sum;
 	uint64_t count;
+	uint64_t bits; /* zigzag codes of the values, or-ed: whether some are negative, and a bound on their size */
 };
 
 struct extreme_state {

@@ -52,6 +52,7 @@ static int add_sum(void *states, const struct aggregate_input *in, struct aggreg
 
 		sums[in->slots[i]].sum += is_value ? v : 0;
 		sums[in->slots[i]].count += is_value;
+		sums[in->slots[i]].bits |= is_value ? (uint64_t)v << 1 ^ (uint64_t)(v >> 63) : 0;
 	}
 	return 0;
 }
@@ -76,6 +77,7 @@ static int merge_sum(void *into, void *from, struct aggregate_memory *memory)
 	(void)memory;
 	left->sum += right->sum;
 	left->count += right->count;
+	left->bits |= right->bits;
 	return 0;
 }
 
@@ -85,6 +87,7 @@ static int save_sum(struct buf *out, const void *state)
 
 	pack_wide(out, s->sum);
 	pack_uint(out, s->count);
+	pack_uint(out, s->bits);
 	return 0;
 }
 
@@ -95,6 +98,7 @@ static int load_sum(struct unpack *u, void *state, struct aggregate_memory *memo
 	(void)memory;
 	s->sum = unpack_wide(u);
 	s->count = unpack_uint(u);
+	s->bits = unpack_uint(u);
 	return 0;
 }
 

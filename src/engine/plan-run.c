@@ -115,9 +115,9 @@ static int64_t end_of(int64_t ts_ns, int64_t dur_ns)
 
 static bool touches(const struct engine_run_opts *o, int64_t ts_ns, int64_t dur_ns)
 {
-	if (ts_ns == STORE_NULL)
+	if (ts_ns == STORE_NULL || ts_ns >= o->to_ns)
 		return false;
-	return ts_ns < o->to_ns && (ts_ns >= o->from_ns || end_of(ts_ns, dur_ns) > o->from_ns);
+	return ts_ns >= o->from_ns || (!o->is_of_starts && end_of(ts_ns, dur_ns) > o->from_ns);
 }
 
 /* A column of the kept rows, in memory of the worker; NULL: out of memory. */
@@ -174,6 +174,8 @@ static int add_window(const struct scanning *s, struct plan_worker *w, const str
 		b.whole.ints[c] = rows->ints[c] ? to : NULL;
 		b.whole.reals[c] = rows->reals[c] ? (const double *)to : NULL;
 	}
+	if (s->opts->is_of_starts)
+		return b.whole.count ? add_whole(plan, w, &b.whole) : 0;
 	rc = clip(s->opts, plan, w, &b);
 	return rc < 0 || !b.whole.count ? rc : add_rows(plan, w, &b);
 }

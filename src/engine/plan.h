@@ -62,7 +62,8 @@ bool engine_plan_is_empty(const struct engine_plan *plan); /* no queries */
 struct engine_run_opts {
 	bool has_range; /* only the window [from_ns, to_ns); a row without a start is in none */
 	int64_t from_ns, to_ns;
-	unsigned threads; /* 0: one per CPU */
+	bool is_of_starts; /* only rows that start in the window, with their whole time */
+	unsigned threads;  /* 0: one per CPU */
 	struct engine_part part;
 	size_t cover_bytes; /* 0: INTERVAL_SET_BYTES */
 };

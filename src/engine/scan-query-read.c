@@ -43,6 +43,16 @@ int64_t engine_sum(const struct engine_groups *g, unsigned a, size_t i)
 	return held(((const struct sum_state *)state(g, a, i))->sum);
 }
 
+bool engine_sum_is_below(const struct engine_groups *g, unsigned a, size_t i, double limit)
+{
+	const struct sum_state *s = state(g, a, i);
+
+	/* Without negative values no partial sum exceeds the whole. */
+	if (!(s->bits & 1))
+		return (double)s->sum < limit;
+	return ((double)(s->bits >> 1) + 1) * (double)s->count < limit;
+}
+
 int64_t engine_extreme(const struct engine_groups *g, unsigned a, size_t i)
 {
 	const struct extreme_state *s = state(g, a, i);

@@ -1,7 +1,7 @@
 /* Running a query: prepare one statement, return its columns and rows, and note what is missing from them. */
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "query/query-private.h"
+#include "query/pushdown.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -137,6 +137,22 @@ static int give_rows(struct query *q, sqlite3_stmt *s, const struct query_limits
 	return rc || step == SQLITE_DONE ? rc : stop_reason(q, step, limits, err);
 }
 
+/* The statement over groups that the engine has computed, or NULL: then SQLite answers the one that was asked. */
+static sqlite3_stmt *push_down(struct query *q, const char *sql, int columns, struct pushdown *p)
+{
+	sqlite3_stmt *s = NULL;
+
+	if (!pushdown_match(p, q, sql) || !pushdown_run(p))
+		return NULL;
+	q->pushdown = p;
+	if (sqlite3_prepare_v2(q->db, p->sql.data, -1, &s, NULL) != SQLITE_OK || sqlite3_column_count(s) != columns) {
+		sqlite3_finalize(s);
+		return NULL;
+	}
+	q->pushed++;
+	return s;
+}
+
 static void add_note(struct query_end *end, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void add_note(struct query_end *end, const char *fmt, ...)
@@ -178,7 +194,8 @@ int query_run(struct query *q, const char *sql, const struct query_limits *limit
 	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
 	struct query_end ignored;
 	struct query_value *values = NULL;
-	sqlite3_stmt *s = NULL;
+	CLEANUP(pushdown_release) struct pushdown pushdown = { .sql = BUF_INIT };
+	sqlite3_stmt *s = NULL, *of_groups;
 	int rc;
 
 	limits = limits ? limits : &unlimited;
@@ -194,9 +211,13 @@ int query_run(struct query *q, const char *sql, const struct query_limits *limit
 	rc = give_columns(q, s, sink, &arena, &values);
 	if (rc == -ENOMEM && !values)
 		err_sys(err, ENOMEM, "cannot answer");
+	of_groups = rc == 0 ? push_down(q, sql, sqlite3_column_count(s), &pushdown) : NULL;
 	if (rc == 0)
-		rc = give_rows(q, s, limits, sink, values, end, err);
+		rc = query_is_late(q) ? stop_reason(q, SQLITE_INTERRUPT, limits, err)
+				      : give_rows(q, of_groups ? of_groups : s, limits, sink, values, end, err);
+	sqlite3_finalize(of_groups);
 	sqlite3_finalize(s);
+	q->pushdown = NULL;
 	note_tables(q, end);
 	return rc;
 }

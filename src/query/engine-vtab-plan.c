@@ -3,6 +3,7 @@
 
 #include "engine/call-sums.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,13 +27,71 @@ static int fail(struct engine_cursor *c, const char *fmt, ...)
 
 static void fill_path(const void *arg, const struct engine_rows *rows, int64_t *out)
 {
-	const struct engine_cursor *c = arg;
-	const int64_t *files = rows->ints[c->t->schema == &store_io_schema ? STORE_IO_file : 0];
+	const struct query_source *s = arg;
+	const int64_t *files = rows->ints[s->column->needs[0]];
 
 	for (size_t i = 0; i < rows->count; i++) {
-		uint32_t number = model_known_number(c->module->q->run, files[i]);
+		uint32_t number = model_known_number(s->run, files[i]);
 
 		out[i] = number ? (int64_t)number : STORE_NULL;
+	}
+}
+
+static void fill_kind(const void *arg, const struct engine_rows *rows, int64_t *out)
+{
+	const struct query_source *s = arg;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct model_call *call = model_call(s->run, rows->ints[STORE_IO_call][i]);
+
+		out[i] = call ? (int64_t)call->kind : STORE_NULL;
+	}
+}
+
+int query_source_add(struct query_source *s, struct query *q, struct engine_plan *plan)
+{
+	struct engine_derive d = { .arg = s, .need_count = 1, .needs = { s->column->needs[0] } };
+
+	s->run = q->run;
+	s->number = s->column->needs[0];
+	s->is_real = s->column->how == HOW_REAL;
+	switch (s->column->how) {
+	case HOW_INT:
+	case HOW_REAL:
+	case HOW_STRING:
+		return 0;
+	case HOW_BYTES:
+		s->number = engine_call_column(plan, q->run, ENGINE_CALL_BYTES);
+		return s->number < 0 ? -ENOMEM : 0;
+	case HOW_PATH:
+	case HOW_KIND:
+		d.fill = s->column->how == HOW_PATH ? fill_path : fill_kind;
+		s->number = query_load_paths(q) < 0 ? -ENOMEM : engine_plan_derive(plan, &d);
+		return s->number < 0 ? -ENOMEM : 0;
+	default:
+		return -ENOTSUP;
+	}
+}
+
+void query_source_result(sqlite3_context *ctx, const struct query_source *s, int64_t v)
+{
+	struct store_text path;
+
+	if (v == STORE_NULL)
+		return;
+	switch (s->column->how) {
+	case HOW_STRING:
+		query_text_result(ctx, model_name(s->run, v));
+		break;
+	case HOW_PATH:
+		path = model_path(s->run, (uint32_t)v);
+		query_text_result(ctx, &path);
+		break;
+	case HOW_KIND:
+		sqlite3_result_text(ctx, call_kind_word((unsigned)v), -1, SQLITE_STATIC);
+		break;
+	default:
+		sqlite3_result_int64(ctx, v);
 	}
 }
 
@@ -45,15 +104,6 @@ static void fill_bucket(const void *arg, const struct engine_rows *rows, int64_t
 		out[i] = ts[i] == STORE_NULL          ? STORE_NULL
 				: ts[i] < c->start_ns ? 0 /* it started before the range and extends into it */
 						      : (ts[i] - c->start_ns) / c->width_ns;
-}
-
-/* A path is a number, null for none: group-by and distinct treat it like any other column. */
-static int derive(struct engine_cursor *c, const struct query_column *from)
-{
-	struct engine_derive d = { .fill = fill_path, .arg = c, .need_count = 1, .needs = { from->needs[0] } };
-
-	return from->how == HOW_BYTES ? engine_call_column(c->plan, c->module->q->run, ENGINE_CALL_BYTES)
-				      : engine_plan_derive(c->plan, &d);
 }
 
 /* Arguments. */
@@ -74,26 +124,17 @@ static bool int_argument(const struct engine_cursor *c, enum argument a, int64_t
 }
 
 /* Find a column by name and get its number in the plan. */
-static int take_source(struct engine_cursor *c, const char *name, bool is_key, struct engine_source *out)
+static int take_source(struct engine_cursor *c, const char *name, bool is_key, struct query_source *out)
 {
-	const struct query_column *from = query_column_find(c->t, name);
+	int rc;
 
-	if (!from)
+	out->column = query_column_find(c->t, name);
+	if (!out->column)
 		return fail(c, "the table '%s' has no column '%.60s'", c->t->schema->name, name);
-	out->column = from;
-	out->number = from->needs[0];
-	out->is_real = from->how == HOW_REAL;
-	if (from->how == HOW_PATH && from->needs[0] != (c->t->schema == &store_io_schema ? STORE_IO_file : 0))
-		return fail(c, "the column '%s' is not for this", name);
-	if (from->how == HOW_PATH || from->how == HOW_BYTES) {
-		if (query_load_paths(c->module->q) < 0)
-			return SQLITE_NOMEM;
-		out->number = derive(c, from);
-		return out->number < 0 ? SQLITE_NOMEM : SQLITE_OK;
-	}
-	if (from->how != HOW_INT && from->how != HOW_STRING && !(from->how == HOW_REAL && !is_key))
+	rc = query_source_add(out, c->module->q, c->plan);
+	if (rc == -ENOTSUP || (is_key && out->is_real))
 		return fail(c, "the column '%s' is text: give one of numbers%s", name, is_key ? " or names" : "");
-	return SQLITE_OK;
+	return rc < 0 ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 static int take_keys(struct engine_cursor *c, struct engine_query *e)

@@ -25,19 +25,12 @@ struct engine_module {
 	enum engine_kind kind;
 };
 
-/* The source of a key or value. */
-struct engine_source {
-	const struct query_column *column; /* NULL: none */
-	int number;                        /* in the plan */
-	bool is_real;
-};
-
 struct engine_cursor {
 	sqlite3_vtab_cursor base;
 	const struct engine_module *module;
 	sqlite3_value *arguments[ARGUMENTS];
 	struct query_table *t;
-	struct engine_source value, keys[ENGINE_KEYS_MAX];
+	struct query_source value, keys[ENGINE_KEYS_MAX];
 	unsigned key_count;
 	unsigned sum; /* the aggregate of the column `sum` */
 	double p;

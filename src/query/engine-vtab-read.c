@@ -12,20 +12,9 @@ static void int_or_null(sqlite3_context *ctx, int64_t v)
 static void key_result(sqlite3_context *ctx, const struct engine_cursor *c, unsigned i)
 {
 	unsigned before = c->module->kind == KIND_BUCKETS;
-	int64_t v;
 
-	if (i >= c->key_count)
-		return;
-	v = engine_key(c->groups, c->at, before + i);
-	if (c->keys[i].column->how == HOW_STRING) {
-		query_text_result(ctx, model_name(c->module->q->run, v));
-	} else if (c->keys[i].column->how == HOW_PATH) {
-		struct store_text path = model_path(c->module->q->run, v == STORE_NULL ? 0 : (uint32_t)v);
-
-		query_text_result(ctx, &path);
-	} else {
-		int_or_null(ctx, v);
-	}
+	if (i < c->key_count)
+		query_source_result(ctx, &c->keys[i], engine_key(c->groups, c->at, before + i));
 }
 
 struct widest {

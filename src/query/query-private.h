@@ -67,8 +67,18 @@ struct query {
 	struct model_stacks *stacks; /* loaded on first use */
 	struct map ids;              /* string ids by text, loaded on first use */
 	bool has_ids, has_same_texts, has_paths;
-	bool is_declaring;   /* set while a table function is being declared */
-	int64_t deadline_ns; /* 0: none */
+	bool is_declaring;               /* set while a table function is being declared */
+	int64_t deadline_ns;             /* 0: none */
+	const struct pushdown *pushdown; /* the groups of the current statement; NULL: it has none */
+	uint64_t pushed;                 /* statements that the engine answered */
+};
+
+/* A column as a column of a plan of the engine; it must outlive the plan. */
+struct query_source {
+	const struct query_column *column; /* NULL: none */
+	const struct model_run *run;
+	int number; /* in the plan */
+	bool is_real;
 };
 
 /* True if the time limit has passed. */
@@ -107,8 +117,16 @@ void *query_vtab_what(sqlite3_vtab *v);
 int query_vtab_fail(sqlite3_vtab *v, const char *name, const char *text);
 int query_vtab_open(const void *cursor, size_t bytes, sqlite3_vtab_cursor **out);
 
+/*
+ * engine-vtab-plan.c: set the number of a source whose column is set. Numbers and names are columns of the store,
+ * bytes, kinds and paths derived ones; -ENOTSUP for other columns, -ENOMEM.
+ */
+int query_source_add(struct query_source *s, struct query *q, struct engine_plan *plan);
+/* The value of a source in SQL. */
+void query_source_result(sqlite3_context *ctx, const struct query_source *s, int64_t v);
+
 /* Modules and functions. */
-extern const sqlite3_module query_table_module, query_frame_module;
+extern const sqlite3_module query_table_module, query_frame_module, query_groups_module;
 int query_engine_register(struct query *q);    /* engine-vtab.c */
 int query_aggregate_register(struct query *q); /* sql-aggregates.c */
 int query_views_make(struct query *q);         /* views.c */

@@ -2,7 +2,7 @@
 #include "query/query.h"
 
 #include "base/clock.h"
-#include "query/query-private.h"
+#include "query/pushdown.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -138,6 +138,8 @@ static int create_tables(struct query *q)
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_create_module(q->db, "run_frames", &query_frame_module, q);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_create_module(q->db, PUSHDOWN_GROUPS, &query_groups_module, q);
 	for (size_t i = 0; i < q->table_count && rc == SQLITE_OK; i++) {
 		char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING run_table", q->tables[i].schema->name);
 
