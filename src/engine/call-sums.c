@@ -77,7 +77,6 @@ static void fill_is_error(const void *arg, const struct engine_rows *rows, int64
 {
 	const int64_t *errnums = rows->ints[STORE_IO_errnum];
 
-	(void)arg;
 	for (size_t i = 0; i < rows->count; i++)
 		out[i] = errnums[i] > 0;
 }

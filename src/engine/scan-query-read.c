@@ -1,5 +1,5 @@
 /* Reading the aggregates of a group. */
-#include "engine/aggregate-states.h"
+#include "engine/aggregate.h"
 #include "store/schema.h"
 
 #include <math.h>

@@ -54,7 +54,7 @@ static int prepare(struct query *q, const char *sql, sqlite3_stmt **s, struct so
 
 /* Running. */
 
-static int give_columns(struct query *q, sqlite3_stmt *s, const struct query_sink *sink, struct arena *arena,
+static int give_columns(sqlite3_stmt *s, const struct query_sink *sink, struct arena *arena,
 		struct query_value **values)
 {
 	size_t count = (size_t)sqlite3_column_count(s);
@@ -62,7 +62,6 @@ static int give_columns(struct query *q, sqlite3_stmt *s, const struct query_sin
 	struct map seen = MAP_INIT;
 	int rc = 0;
 
-	(void)q;
 	*values = arena_alloc(arena, (count + 1) * sizeof(**values));
 	if (!names || !*values)
 		return -ENOMEM;
@@ -208,7 +207,7 @@ int query_run(struct query *q, const char *sql, const struct query_limits *limit
 	rc = prepare(q, sql, &s, err);
 	if (rc < 0)
 		return rc;
-	rc = give_columns(q, s, sink, &arena, &values);
+	rc = give_columns(s, sink, &arena, &values);
 	if (rc == -ENOMEM && !values)
 		err_sys(err, ENOMEM, "cannot answer");
 	of_groups = rc == 0 ? push_down(q, sql, sqlite3_column_count(s), &pushdown) : NULL;

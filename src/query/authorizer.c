@@ -19,7 +19,6 @@ static bool is_among(const char *word, const char *const *list, size_t count)
 
 int query_authorize(void *arg, int action, const char *a, const char *b, const char *db, const char *view)
 {
-	(void)db, (void)view;
 	if (((const struct query *)arg)->is_declaring)
 		return SQLITE_OK; /* SQLite declares the columns of a table function like those of a table */
 	switch (action) {

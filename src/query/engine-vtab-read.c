@@ -26,7 +26,6 @@ static void visit(void *arg, int64_t from, int64_t to, uint64_t mask, uint64_t a
 {
 	struct widest *w = arg;
 
-	(void)mask;
 	w->ns += to - from;
 	w->most = active > w->most ? active : w->most;
 }

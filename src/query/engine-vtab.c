@@ -29,7 +29,6 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 	struct engine_module *m = aux;
 	int rc;
 
-	(void)argc, (void)argv, (void)message;
 	buf_addf(&sql, "CREATE TABLE x(%s", engine_kinds[m->kind].columns);
 	for (unsigned i = 0; i < engine_kinds[m->kind].argument_count; i++)
 		buf_addf(&sql, ", \"%s\" HIDDEN", argument_names[engine_kinds[m->kind].arguments[i]]);
@@ -97,7 +96,6 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
 	struct engine_cursor *c = (struct engine_cursor *)base;
 	int at = 0;
 
-	(void)text;
 	clear(c);
 	for (int i = 0; i < ARGUMENTS && at < argc; i++)
 		if (number >> i & 1)

@@ -242,7 +242,6 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 	struct query *q = aux;
 	int rc;
 
-	(void)argc, (void)argv, (void)message;
 	buf_adds(&sql,
 			"CREATE TABLE x(\"sonde i0\" INTEGER, \"sonde i1\" INTEGER, "
 			"\"sonde t0\" TEXT, \"sonde t1\" TEXT");
@@ -266,7 +265,6 @@ static int best_index(sqlite3_vtab *v, sqlite3_index_info *info)
 
 static int open_cursor(sqlite3_vtab *v, sqlite3_vtab_cursor **out)
 {
-	(void)v;
 	return query_vtab_open(&(struct groups_cursor){ .at = 0 }, sizeof(struct groups_cursor), out);
 }
 
@@ -278,7 +276,6 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int argc, sqlite3_value **argv)
 {
-	(void)number, (void)text, (void)argc, (void)argv;
 	((struct groups_cursor *)base)->at = 0;
 	return shown(base) ? SQLITE_OK : query_vtab_fail(base->pVtab, PUSHDOWN_GROUPS, "this table is internal");
 }

@@ -12,7 +12,6 @@ int query_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sql
 	CLEANUP(buf_release) struct buf sql = BUF_INIT;
 	struct query_table *t = argc > 2 ? query_table_find(aux, argv[2]) : NULL;
 
-	(void)message;
 	if (!t)
 		return SQLITE_ERROR;
 	buf_adds(&sql, "CREATE TABLE x(");

@@ -23,7 +23,6 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
 	long mode = strtol(at, &at, 10);
 	bool is_possible = true, is_first_usable = false;
 
-	(void)number;
 	c->t->is_asked = true;
 	c->is_over = !c->t->table;
 	c->condition_count = 0;
