@@ -92,7 +92,7 @@ struct model_stacks *query_stacks(struct query *q);
 /* Load the paths of files. */
 int query_load_paths(struct query *q);
 
-/* vtab-columns.c: the columns of a table, and the value of one. */
+/* vtab.c: the columns of a table, and the value of one. */
 int query_columns_make(struct query_table *t);
 const char *query_how_type(enum query_how how); /* "INTEGER" */
 void query_column_result(sqlite3_context *ctx, struct query_table *t, const struct query_column *c,
@@ -118,7 +118,7 @@ int query_vtab_fail(sqlite3_vtab *v, const char *name, const char *text);
 int query_vtab_open(const void *cursor, size_t bytes, sqlite3_vtab_cursor **out);
 
 /*
- * engine-vtab-plan.c: set the number of a source whose column is set. Numbers and names are columns of the store,
+ * vtab.c: set the number of a source whose column is set. Numbers and names are columns of the store,
  * bytes, kinds and paths derived ones; -ENOTSUP for other columns, -ENOMEM.
  */
 int query_source_add(struct query_source *s, struct query *q, struct engine_plan *plan);
@@ -130,7 +130,5 @@ extern const sqlite3_module query_table_module, query_frame_module, query_groups
 int query_engine_register(struct query *q);    /* engine-vtab.c */
 int query_aggregate_register(struct query *q); /* sql-aggregates.c */
 int query_views_make(struct query *q);         /* views.c */
-int query_authorize(void *arg, int action, const char *a, const char *b, const char *db,
-		const char *view); /* authorizer.c */
 
 #endif
