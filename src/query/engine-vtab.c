@@ -17,24 +17,60 @@
 enum engine_kind { KIND_STATS, KIND_QUANTILE, KIND_UNION, KIND_BUCKETS, KINDS };
 enum argument { ARG_TABLE, ARG_COLUMN, ARG_P, ARG_N, ARG_BY, ARG_BY2, ARG_FROM, ARG_TO, ARGUMENTS };
 
-struct engine_function {
-	const char *name, *columns;
-	unsigned shown; /* columns before the hidden ones */
-	unsigned argument_count;
-	enum argument arguments[8];
-};
+/*
+ * A column of functions: the aggregate that it is read from, of integers and of reals (OPS: none), and the
+ * p of a quantile; `value` has that of the call. Those from `sum` on are of the column that is given.
+ */
+#define OUTPUT_COLUMNS(X) \
+	X(KEY, "key", OPS, OPS, 0) \
+	X(KEY2, "key2", OPS, OPS, 0) \
+	X(BUCKET, "bucket", OPS, OPS, 0) \
+	X(FROM, "from_ns", OPS, OPS, 0) \
+	X(TO, "to_ns", OPS, OPS, 0) \
+	X(COUNT, "count", COUNT, COUNT, 0) \
+	X(TOTAL, "total_ns", TIME, TIME, 0) \
+	X(UNION, "union_ns", CONCURRENCY, CONCURRENCY, 0) \
+	X(MOST, "most_at_once", CONCURRENCY, CONCURRENCY, 0) \
+	X(SUM, "sum", SUM, SUM_REAL, 0) \
+	X(MEAN, "mean", SUM, SUM_REAL, 0) \
+	X(STDDEV, "stddev", MOMENTS, OPS, 0) \
+	X(MIN, "min", MIN, QUANTILES, 0) \
+	X(MAX, "max", MAX, QUANTILES, 1) \
+	X(VALUE, "value", QUANTILES, QUANTILES, 0) \
+	X(P50, "p50", QUANTILES, QUANTILES, 0.5) \
+	X(P95, "p95", QUANTILES, QUANTILES, 0.95) \
+	X(P99, "p99", QUANTILES, QUANTILES, 0.99) \
+	X(DISTINCT, "distinct_values", DISTINCT, OPS, 0)
+#define OUTPUT_NUMBER(id, name, op, real_op, p) OUT_##id,
+#define OUTPUT_ROW(id, name, op, real_op, p) { name, ENGINE_##op, ENGINE_##real_op, p },
+
+enum output { OUTPUT_COLUMNS(OUTPUT_NUMBER) OUTPUTS };
+static const struct {
+	const char *name;
+	enum engine_op op, real_op;
+	double p;
+} outputs[OUTPUTS] = { OUTPUT_COLUMNS(OUTPUT_ROW) };
 
 static const char *const argument_names[ARGUMENTS] = { "table_name", "column_name", "p", "n", "by", "by2", "since_ns",
 	"until_ns" };
 
-static const struct engine_function engine_kinds[KINDS] = {
-	[KIND_STATS] = { "stats", "key, key2, count, sum, mean, stddev, min, max, p50, p95, p99, distinct_values", 12,
+static const struct engine_function {
+	const char *name;
+	unsigned output_count;
+	enum output outputs[12];
+	unsigned argument_count;
+	enum argument arguments[8];
+} engine_kinds[KINDS] = {
+	[KIND_STATS] = { "stats", 12,
+			{ OUT_KEY, OUT_KEY2, OUT_COUNT, OUT_SUM, OUT_MEAN, OUT_STDDEV, OUT_MIN, OUT_MAX, OUT_P50,
+					OUT_P95, OUT_P99, OUT_DISTINCT },
 			6, { ARG_TABLE, ARG_COLUMN, ARG_BY, ARG_BY2, ARG_FROM, ARG_TO } },
-	[KIND_QUANTILE] = { "quantile", "key, key2, count, value", 4, 7,
+	[KIND_QUANTILE] = { "quantile", 4, { OUT_KEY, OUT_KEY2, OUT_COUNT, OUT_VALUE }, 7,
 			{ ARG_TABLE, ARG_COLUMN, ARG_P, ARG_BY, ARG_BY2, ARG_FROM, ARG_TO } },
-	[KIND_UNION] = { "union_ns", "key, key2, count, total_ns, union_ns, most_at_once", 6, 5,
+	[KIND_UNION] = { "union_ns", 6, { OUT_KEY, OUT_KEY2, OUT_COUNT, OUT_TOTAL, OUT_UNION, OUT_MOST }, 5,
 			{ ARG_TABLE, ARG_BY, ARG_BY2, ARG_FROM, ARG_TO } },
-	[KIND_BUCKETS] = { "buckets", "bucket, from_ns, to_ns, key, count, sum, min, max", 8, 6,
+	[KIND_BUCKETS] = { "buckets", 8,
+			{ OUT_BUCKET, OUT_FROM, OUT_TO, OUT_KEY, OUT_COUNT, OUT_SUM, OUT_MIN, OUT_MAX }, 6,
 			{ ARG_TABLE, ARG_N, ARG_COLUMN, ARG_BY, ARG_FROM, ARG_TO } },
 };
 
@@ -45,18 +81,17 @@ struct engine_module {
 };
 
 struct engine_cursor {
-	sqlite3_vtab_cursor base;
+	struct query_rows rows; /* groups */
 	const struct engine_module *module;
 	sqlite3_value *arguments[ARGUMENTS];
 	struct query_table *t;
 	struct query_source value, keys[ENGINE_KEYS_MAX];
 	unsigned key_count;
-	unsigned sum; /* the aggregate of the column `sum` */
+	int aggregates[OUTPUTS]; /* of the query; -1: none, which is null */
 	double p;
 	int64_t start_ns, width_ns; /* of buckets */
 	struct engine_plan *plan;
 	const struct engine_groups *groups;
-	size_t at;
 };
 
 /* Planning: arguments, derived columns, aggregates. */
@@ -73,7 +108,7 @@ static int fail(struct engine_cursor *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return query_vtab_fail(c->base.pVtab, engine_kinds[c->module->kind].name, text);
+	return query_vtab_fail(c->rows.base.pVtab, engine_kinds[c->module->kind].name, text);
 }
 
 /* Derived columns. */
@@ -132,11 +167,6 @@ static int take_keys(struct engine_cursor *c, struct engine_query *e)
 	return rc;
 }
 
-static void add(struct engine_query *e, enum engine_op op, int column)
-{
-	e->aggregates[e->aggregate_count++] = (struct engine_aggregate){ op, column };
-}
-
 /* The time range of a table, from its zone maps: [*from, *to); 0 and 0 if it is empty. */
 static void times_of(const struct query_table *t, int64_t *from, int64_t *to)
 {
@@ -176,55 +206,52 @@ static int take_buckets(struct engine_cursor *c, struct engine_query *e)
 	return number < 0 ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-static int needs_text(struct engine_cursor *c, enum argument a, const char *what)
+/* The aggregates that the outputs are read from, each once. */
+static void add_aggregates(struct engine_cursor *c, struct engine_query *e)
 {
-	return text_argument(c, a) ? SQLITE_OK : fail(c, "%s is missing", what);
+	const struct engine_function *f = &engine_kinds[c->module->kind];
+	int duration = store_schema_column(c->t->schema, "dur_ns");
+
+	for (unsigned i = 0; i < f->output_count; i++) {
+		enum output out = f->outputs[i];
+		bool is_of_value = out >= OUT_SUM;
+		struct engine_aggregate a = { c->value.is_real ? outputs[out].real_op : outputs[out].op,
+			is_of_value ? c->value.number : ENGINE_NONE };
+		unsigned n = 0;
+
+		/* The sum of durations is time, clipped to the window; their mean is one of whole durations. */
+		if (out == OUT_SUM && c->value.column && c->value.number == duration)
+			a = (struct engine_aggregate){ ENGINE_TIME, ENGINE_NONE };
+		c->aggregates[out] = -1;
+		if (a.op == ENGINE_OPS || (is_of_value && !c->value.column) ||
+				(a.op == ENGINE_QUANTILES && c->module->kind == KIND_BUCKETS)) /* too many sketches */
+			continue;
+		while (n < e->aggregate_count && (e->aggregates[n].op != a.op || e->aggregates[n].column != a.column))
+			n++;
+		e->aggregates[n] = a;
+		e->aggregate_count += n == e->aggregate_count;
+		c->aggregates[out] = (int)n;
+	}
 }
 
-/* Aggregates in the order in which the cursor reads them: the first is always the count. */
 static int plan_kind(struct engine_cursor *c, struct engine_query *e)
 {
 	enum engine_kind kind = c->module->kind;
-	bool has_value = text_argument(c, ARG_COLUMN);
-	int rc = kind == KIND_STATS || kind == KIND_QUANTILE ? needs_text(c, ARG_COLUMN, "the column") : SQLITE_OK;
+	const char *column = text_argument(c, ARG_COLUMN);
+	int rc = SQLITE_OK;
 
-	if (rc == SQLITE_OK && has_value)
-		rc = take_source(c, text_argument(c, ARG_COLUMN), false, &c->value);
+	if (!column && (kind == KIND_STATS || kind == KIND_QUANTILE))
+		return fail(c, "the column is missing");
+	if (kind == KIND_UNION && (store_schema_column(c->t->schema, "dur_ns") < 0 || c->t->time_column < 0))
+		return fail(c, "the rows of the table '%s' have no duration", c->t->schema->name);
+	if (column)
+		rc = take_source(c, column, false, &c->value);
 	if (rc == SQLITE_OK && kind == KIND_BUCKETS)
 		rc = take_buckets(c, e);
 	if (rc == SQLITE_OK)
 		rc = take_keys(c, e);
-	if (rc != SQLITE_OK)
-		return rc;
-	add(e, ENGINE_COUNT, ENGINE_NONE);
-	if (kind == KIND_UNION) {
-		if (store_schema_column(c->t->schema, "dur_ns") < 0 || c->t->time_column < 0)
-			return fail(c, "the rows of the table '%s' have no duration", c->t->schema->name);
-		add(e, ENGINE_TIME, ENGINE_NONE);
-		add(e, ENGINE_CONCURRENCY, ENGINE_NONE);
-	} else if (has_value) {
-		bool is_real = c->value.is_real,
-		     is_duration = c->value.number == store_schema_column(c->t->schema, "dur_ns");
-
-		if (kind != KIND_BUCKETS)
-			add(e, ENGINE_QUANTILES, c->value.number);
-		add(e, is_real ? ENGINE_SUM_REAL : ENGINE_SUM, c->value.number);
-		if (!is_real) {
-			add(e, ENGINE_MIN, c->value.number);
-			add(e, ENGINE_MAX, c->value.number);
-		}
-		if (!is_real && kind == KIND_STATS) {
-			add(e, ENGINE_MOMENTS, c->value.number);
-			add(e, ENGINE_DISTINCT, c->value.number);
-		}
-		/* The sum of durations is time, clipped to the window; their mean is one of whole durations. */
-		c->sum = kind == KIND_BUCKETS ? 1 : 2;
-		if (is_duration) {
-			c->sum = e->aggregate_count;
-			add(e, ENGINE_TIME, ENGINE_NONE);
-		}
-	}
-	return SQLITE_OK;
+	add_aggregates(c, e);
+	return rc;
 }
 
 static int run_plan(struct engine_cursor *c)
@@ -254,6 +281,7 @@ static int run_plan(struct engine_cursor *c)
 			engine_plan_finish(c->plan, &err) < 0)
 		return fail(c, "%.200s", err.text);
 	c->groups = engine_plan_groups(c->plan, number);
+	c->rows.count = c->groups->count;
 	if (c->groups->is_over)
 		return fail(c, "there are more than %zu groups", ENGINE_GROUPS_MAX);
 	return query_is_late(c->module->q) ? SQLITE_INTERRUPT : SQLITE_OK;
@@ -285,7 +313,7 @@ static void key_result(sqlite3_context *ctx, const struct engine_cursor *c, unsi
 	unsigned before = c->module->kind == KIND_BUCKETS;
 
 	if (i < c->key_count)
-		query_source_result(ctx, &c->keys[i], engine_key(c->groups, c->at, before + i));
+		query_source_result(ctx, &c->keys[i], engine_key(c->groups, c->rows.at, before + i));
 }
 
 struct widest {
@@ -301,24 +329,20 @@ static void visit(void *arg, int64_t from, int64_t to, uint64_t mask, uint64_t a
 	w->most = active > w->most ? active : w->most;
 }
 
-static void union_result(sqlite3_context *ctx, const struct engine_cursor *c, int i)
+static void union_result(sqlite3_context *ctx, const struct engine_cursor *c, unsigned a, bool is_most)
 {
-	struct engine_sweep_set set = { .cover = interval_set(c->groups, 2, c->at) };
+	struct engine_sweep_set set = { .cover = interval_set(c->groups, a, c->rows.at) };
 	struct widest w = { .most = 0 };
 
-	if (i == 3) {
-		sqlite3_result_int64(ctx, engine_sum(c->groups, 1, c->at));
-		return;
-	}
 	if (set.cover && engine_sweep(&set, 1, visit, &w) < 0)
 		sqlite3_result_error_nomem(ctx);
 	else
-		sqlite3_result_int64(ctx, i == 4 ? w.ns : (int64_t)w.most);
+		sqlite3_result_int64(ctx, is_most ? (int64_t)w.most : w.ns);
 }
 
-static void quantile_result(sqlite3_context *ctx, const struct engine_cursor *c, double p)
+static void quantile_result(sqlite3_context *ctx, const struct engine_cursor *c, unsigned a, double p)
 {
-	double v = c->groups->has_no_quantiles ? NAN : engine_quantile(c->groups, 1, c->at, p);
+	double v = c->groups->has_no_quantiles ? NAN : engine_quantile(c->groups, a, c->rows.at, p);
 
 	if (c->value.is_real || isnan(v))
 		sqlite3_result_double(ctx, v);
@@ -326,66 +350,60 @@ static void quantile_result(sqlite3_context *ctx, const struct engine_cursor *c,
 		sqlite3_result_int64(ctx, llround(v));
 }
 
-/* Aggregates of stats: count, quantiles, sum, and for integers min, max, moments, distinct. */
-static void stats_result(sqlite3_context *ctx, const struct engine_cursor *c, int i)
+static void bucket_result(sqlite3_context *ctx, const struct engine_cursor *c, enum output out)
 {
-	static const double ps[] = { 0.5, 0.95, 0.99 };
-	bool is_real = c->value.is_real;
-	size_t at = c->at;
+	int64_t bucket = engine_key(c->groups, c->rows.at, 0);
 
-	if (i == 3 && !is_real)
-		sqlite3_result_int64(ctx, engine_sum(c->groups, c->sum, at));
-	else if (i == 3)
-		sqlite3_result_double(ctx, engine_mean(c->groups, 2, at) * (double)engine_count(c->groups, 2, at));
-	else if (i == 4)
-		sqlite3_result_double(ctx, engine_mean(c->groups, 2, at));
-	else if (i == 5 && !is_real)
-		sqlite3_result_double(ctx, sqrt(engine_variance(c->groups, 5, at)));
-	else if ((i == 6 || i == 7) && is_real)
-		quantile_result(ctx, c, i == 6 ? 0 : 1);
-	else if (i == 6 || i == 7)
-		int_or_null(ctx, engine_extreme(c->groups, i == 6 ? 3 : 4, at));
-	else if (i >= 8 && i <= 10)
-		quantile_result(ctx, c, ps[i - 8]);
-	else if (i == 11 && !is_real)
-		sqlite3_result_int64(ctx, (int64_t)engine_distinct(c->groups, 6, at));
+	if (bucket != STORE_NULL)
+		sqlite3_result_int64(ctx,
+				out == OUT_BUCKET ? bucket : c->start_ns + (bucket + (out == OUT_TO)) * c->width_ns);
 }
 
-static void buckets_result(sqlite3_context *ctx, const struct engine_cursor *c, int i)
+static void aggregate_result(sqlite3_context *ctx, const struct engine_cursor *c, enum output out, unsigned a)
 {
-	int64_t bucket = engine_key(c->groups, c->at, 0);
+	const struct engine_groups *g = c->groups;
+	size_t at = c->rows.at;
 
-	if (i <= 2 && bucket == STORE_NULL)
-		return;
-	if (i <= 2)
-		sqlite3_result_int64(ctx, i == 0 ? bucket : c->start_ns + (bucket + i - 1) * c->width_ns);
-	else if (i == 3)
-		key_result(ctx, c, 0);
-	else if (i == 4)
-		sqlite3_result_int64(ctx, (int64_t)engine_count(c->groups, 0, c->at));
-	else if (c->value.column && c->value.is_real && i == 5)
-		sqlite3_result_double(ctx,
-				engine_mean(c->groups, 1, c->at) * (double)engine_count(c->groups, 1, c->at));
-	else if (c->value.column && !c->value.is_real)
-		int_or_null(ctx,
-				i == 5 ? engine_sum(c->groups, c->sum, c->at)
-				       : engine_extreme(c->groups, i == 6 ? 2 : 3, c->at));
+	switch (out) {
+	case OUT_COUNT:
+		sqlite3_result_int64(ctx, (int64_t)engine_count(g, a, at));
+		break;
+	case OUT_UNION:
+	case OUT_MOST:
+		union_result(ctx, c, a, out == OUT_MOST);
+		break;
+	case OUT_TOTAL:
+	case OUT_SUM:
+		if (c->value.is_real)
+			sqlite3_result_double(ctx, engine_mean(g, a, at) * (double)engine_count(g, a, at));
+		else
+			sqlite3_result_int64(ctx, engine_sum(g, a, at));
+		break;
+	case OUT_MEAN:
+		sqlite3_result_double(ctx, engine_mean(g, a, at));
+		break;
+	case OUT_STDDEV:
+		sqlite3_result_double(ctx, sqrt(engine_variance(g, a, at)));
+		break;
+	case OUT_DISTINCT:
+		sqlite3_result_int64(ctx, (int64_t)engine_distinct(g, a, at));
+		break;
+	default:
+		if (!c->value.is_real && out <= OUT_MAX)
+			int_or_null(ctx, engine_extreme(g, a, at));
+		else
+			quantile_result(ctx, c, a, out == OUT_VALUE ? c->p : outputs[out].p);
+	}
 }
 
-static void engine_group_result(sqlite3_context *ctx, const struct engine_cursor *c, int i)
+static void output_result(sqlite3_context *ctx, const struct engine_cursor *c, enum output out)
 {
-	if (c->module->kind == KIND_BUCKETS)
-		buckets_result(ctx, c, i);
-	else if (i < 2)
-		key_result(ctx, c, (unsigned)i);
-	else if (i == 2)
-		sqlite3_result_int64(ctx, (int64_t)engine_count(c->groups, 0, c->at));
-	else if (c->module->kind == KIND_UNION)
-		union_result(ctx, c, i);
-	else if (c->module->kind == KIND_QUANTILE)
-		quantile_result(ctx, c, c->p);
-	else
-		stats_result(ctx, c, i);
+	if (out <= OUT_KEY2)
+		key_result(ctx, c, out);
+	else if (out <= OUT_TO)
+		bucket_result(ctx, c, out);
+	else if (c->aggregates[out] >= 0)
+		aggregate_result(ctx, c, out, (unsigned)c->aggregates[out]);
 }
 
 /* The module. */
@@ -396,7 +414,9 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 	struct engine_module *m = aux;
 	int rc;
 
-	buf_addf(&sql, "CREATE TABLE x(%s", engine_kinds[m->kind].columns);
+	buf_adds(&sql, "CREATE TABLE x(");
+	for (unsigned i = 0; i < engine_kinds[m->kind].output_count; i++)
+		buf_addf(&sql, "%s%s", i ? ", " : "", outputs[engine_kinds[m->kind].outputs[i]].name);
 	for (unsigned i = 0; i < engine_kinds[m->kind].argument_count; i++)
 		buf_addf(&sql, ", \"%s\" HIDDEN", argument_names[engine_kinds[m->kind].arguments[i]]);
 	buf_addc(&sql, ')');
@@ -417,7 +437,7 @@ static int best_index(sqlite3_vtab *v, sqlite3_index_info *info)
 		place[i] = -1;
 	for (int i = 0; i < info->nConstraint; i++) {
 		const struct sqlite3_index_constraint *c = &info->aConstraint[i];
-		int argument = c->iColumn - (int)f->shown;
+		int argument = c->iColumn - (int)f->output_count;
 
 		if (argument < 0 || c->op != SQLITE_INDEX_CONSTRAINT_EQ)
 			continue;
@@ -448,7 +468,7 @@ static void clear(struct engine_cursor *c)
 	engine_plan_free(c->plan);
 	for (int i = 0; i < ARGUMENTS; i++)
 		sqlite3_value_free(c->arguments[i]);
-	*c = (struct engine_cursor){ .base = c->base, .module = c->module };
+	*c = (struct engine_cursor){ .rows.base = c->rows.base, .module = c->module };
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base)
@@ -470,35 +490,16 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
 	return engine_call(c);
 }
 
-static int next(sqlite3_vtab_cursor *base)
-{
-	((struct engine_cursor *)base)->at++;
-	return SQLITE_OK;
-}
-
-static int eof(sqlite3_vtab_cursor *base)
-{
-	const struct engine_cursor *c = (struct engine_cursor *)base;
-
-	return !c->groups || c->at >= c->groups->count;
-}
-
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *ctx, int i)
 {
 	const struct engine_cursor *c = (struct engine_cursor *)base;
 	const struct engine_function *f = &engine_kinds[c->module->kind];
-	int argument = i - (int)f->shown;
+	int argument = i - (int)f->output_count;
 
 	if (argument < 0)
-		engine_group_result(ctx, c, i);
+		output_result(ctx, c, f->outputs[i]);
 	else if (c->arguments[f->arguments[argument]])
 		sqlite3_result_value(ctx, c->arguments[f->arguments[argument]]);
-	return SQLITE_OK;
-}
-
-static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
-{
-	*id = (sqlite3_int64)((struct engine_cursor *)base)->at;
 	return SQLITE_OK;
 }
 
@@ -509,10 +510,10 @@ static const sqlite3_module module = {
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
 	.xFilter = filter,
-	.xNext = next,
-	.xEof = eof,
+	.xNext = query_rows_next,
+	.xEof = query_rows_eof,
 	.xColumn = column,
-	.xRowid = rowid,
+	.xRowid = query_rows_rowid,
 };
 
 int query_engine_register(struct query *q)

@@ -223,12 +223,7 @@ void pushdown_release(struct pushdown *p)
 
 /* The table of groups. A statement without keys has one group, even of no rows. */
 
-struct groups_cursor {
-	sqlite3_vtab_cursor base;
-	size_t at;
-};
-
-enum { INTEGERS = 0, TEXTS = ENGINE_KEYS_MAX, AGGREGATES = 2 * ENGINE_KEYS_MAX };
+enum { TEXTS = ENGINE_KEYS_MAX, AGGREGATES = 2 * ENGINE_KEYS_MAX };
 
 static const struct pushdown *shown(const sqlite3_vtab_cursor *base)
 {
@@ -265,32 +260,18 @@ static int best_index(sqlite3_vtab *v, sqlite3_index_info *info)
 
 static int open_cursor(sqlite3_vtab *v, sqlite3_vtab_cursor **out)
 {
-	return query_vtab_open(&(struct groups_cursor){ .at = 0 }, sizeof(struct groups_cursor), out);
-}
-
-static int close_cursor(sqlite3_vtab_cursor *base)
-{
-	sqlite3_free(base);
-	return SQLITE_OK;
+	return query_vtab_open(&(struct query_rows){ .at = 0 }, sizeof(struct query_rows), out);
 }
 
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int argc, sqlite3_value **argv)
 {
-	((struct groups_cursor *)base)->at = 0;
-	return shown(base) ? SQLITE_OK : query_vtab_fail(base->pVtab, PUSHDOWN_GROUPS, "this table is internal");
-}
-
-static int next(sqlite3_vtab_cursor *base)
-{
-	((struct groups_cursor *)base)->at++;
-	return SQLITE_OK;
-}
-
-static int eof(sqlite3_vtab_cursor *base)
-{
+	struct query_rows *rows = (struct query_rows *)base;
 	const struct pushdown *p = shown(base);
 
-	return ((struct groups_cursor *)base)->at >= (p->key_count ? p->count : 1);
+	if (!p)
+		return query_vtab_fail(base->pVtab, PUSHDOWN_GROUPS, "this table is internal");
+	*rows = (struct query_rows){ .base = *base, .count = p->key_count ? p->count : 1 };
+	return SQLITE_OK;
 }
 
 static void aggregate_result(sqlite3_context *ctx, const struct pushdown *p, const struct pushdown_aggregate *a,
@@ -325,7 +306,7 @@ static void aggregate_result(sqlite3_context *ctx, const struct pushdown *p, con
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *ctx, int i)
 {
 	const struct pushdown *p = shown(base);
-	size_t at = ((struct groups_cursor *)base)->at;
+	size_t at = ((struct query_rows *)base)->at;
 	unsigned number = (unsigned)i - AGGREGATES;
 
 	if (i < AGGREGATES)
@@ -337,21 +318,15 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *ctx, int i)
 	return SQLITE_OK;
 }
 
-static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
-{
-	*id = (sqlite3_int64)((struct groups_cursor *)base)->at;
-	return SQLITE_OK;
-}
-
 const sqlite3_module query_groups_module = {
 	.xConnect = connect, /* no xCreate: it is eponymous-only and cannot be created */
 	.xBestIndex = best_index,
 	.xDisconnect = query_vtab_disconnect,
 	.xOpen = open_cursor,
-	.xClose = close_cursor,
+	.xClose = query_rows_close,
 	.xFilter = filter,
-	.xNext = next,
-	.xEof = eof,
+	.xNext = query_rows_next,
+	.xEof = query_rows_eof,
 	.xColumn = column,
-	.xRowid = rowid,
+	.xRowid = query_rows_rowid,
 };

@@ -117,6 +117,16 @@ void *query_vtab_what(sqlite3_vtab *v);
 int query_vtab_fail(sqlite3_vtab *v, const char *name, const char *text);
 int query_vtab_open(const void *cursor, size_t bytes, sqlite3_vtab_cursor **out);
 
+/* A cursor over numbered rows starts with this; xFilter sets it, and these are its other methods. */
+struct query_rows {
+	sqlite3_vtab_cursor base;
+	size_t at, count;
+};
+int query_rows_next(sqlite3_vtab_cursor *base);
+int query_rows_eof(sqlite3_vtab_cursor *base);
+int query_rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id);
+int query_rows_close(sqlite3_vtab_cursor *base);
+
 /*
  * vtab.c: set the number of a source whose column is set. Numbers and names are columns of the store,
  * bytes, kinds and paths derived ones; -ENOTSUP for other columns, -ENOMEM.

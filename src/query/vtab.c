@@ -53,6 +53,31 @@ int query_vtab_open(const void *cursor, size_t bytes, sqlite3_vtab_cursor **out)
 	return SQLITE_OK;
 }
 
+int query_rows_next(sqlite3_vtab_cursor *base)
+{
+	((struct query_rows *)base)->at++;
+	return SQLITE_OK;
+}
+
+int query_rows_eof(sqlite3_vtab_cursor *base)
+{
+	const struct query_rows *rows = (struct query_rows *)base;
+
+	return rows->at >= rows->count;
+}
+
+int query_rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
+{
+	*id = (sqlite3_int64)((struct query_rows *)base)->at;
+	return SQLITE_OK;
+}
+
+int query_rows_close(sqlite3_vtab_cursor *base)
+{
+	sqlite3_free(base);
+	return SQLITE_OK;
+}
+
 /* Columns. */
 
 const char *query_how_type(enum query_how how)
