@@ -4,9 +4,6 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "engine/call-sums.h"
-#include "model/dimensions.h"
-#include "model/rows.h"
-#include "model/run-model.h"
 #include "model/stacks.h"
 #include "store/schema.h"
 
@@ -93,9 +90,10 @@ static int add_totals(struct collector *c, enum duet_side side, const char *kind
 	return 0;
 }
 
-static const struct model_rows_opts every_row;
+static const struct engine_run_opts every_row;
 
-static void add_time(struct collector *c, enum duet_side side, const char *kind, const char *text, int64_t ns)
+static void add_time(struct collector *c, enum duet_side side, const char *kind, const char *text, int64_t ns,
+		uint64_t count)
 {
 	struct store_text name = { .data = text, .bytes = strlen(text) };
 	struct tally *t = tally_of(c, kind, &name);
@@ -103,7 +101,21 @@ static void add_time(struct collector *c, enum duet_side side, const char *kind,
 	if (!t || !t->name || !t->ns[DUET_A] || !t->ns[DUET_B])
 		return;
 	t->ns[side][c->now] += (double)ns;
-	t->calls[side]++;
+	t->calls[side] += (double)count;
+}
+
+/* Sums a table by the query; a run without the table has no groups. Free the plan, also after a failure. */
+static int sum_table(struct collector *c, struct model_run *run, enum store_table_id id, const struct engine_query *q,
+		struct engine_plan **plan)
+{
+	struct store_table *table = model_table(run, id);
+	int rc = engine_plan_new(plan, store_schemas[id], c->err);
+
+	if (!rc && engine_plan_query(*plan, q) < 0)
+		rc = err_sys(c->err, ENOMEM, "cannot explain the difference");
+	if (!rc && table)
+		rc = engine_plan_run(*plan, table, &every_row, c->err);
+	return rc ? rc : engine_plan_finish(*plan, c->err);
 }
 
 /* Returns the function of a stack; NULL if unknown. */
@@ -119,17 +131,19 @@ static const char *place_of(struct model_stacks *stacks, int64_t stack)
 /* Adds CPU time by function. */
 static int add_functions(struct collector *c, enum duet_side side, struct model_run *run, struct model_stacks *stacks)
 {
-	struct model_rows *rows = NULL;
-	const struct store_sample *row;
-	int rc = model_rows_open(&rows, model_table(run, STORE_TABLE_SAMPLE), &every_row, c->err);
+	struct engine_query by_stack = { "samples", 1, { STORE_SAMPLE_stack }, ENGINE_NONE, 1,
+		{ { ENGINE_SUM, STORE_SAMPLE_weight_ns } } };
+	struct engine_plan *plan = NULL;
+	int rc = sum_table(c, run, STORE_TABLE_SAMPLE, &by_stack, &plan);
 
-	while (!rc && !(rc = model_rows_next(rows, (const void **)&row, c->err)) && row) {
-		const char *place = place_of(stacks, row->stack);
+	for (size_t i = 0; !rc && i < engine_plan_groups(plan, 0)->count; i++) {
+		const struct engine_groups *g = engine_plan_groups(plan, 0);
+		const char *place = place_of(stacks, engine_key(g, i, 0));
 
-		if (place && row->weight_ns != STORE_NULL)
-			add_time(c, side, "function", place, row->weight_ns);
+		if (place && engine_count(g, 0, i))
+			add_time(c, side, "function", place, engine_sum(g, 0, i), engine_count(g, 0, i));
 	}
-	model_rows_free(rows);
+	engine_plan_free(plan);
 	return rc;
 }
 
@@ -151,38 +165,40 @@ static int64_t own_stack(struct model_stacks *stacks, int64_t stack)
 /* Adds off-CPU time by reason; and by function, for waits with a stack that were not preemptions. */
 static int add_waits(struct collector *c, enum duet_side side, struct model_run *run, struct model_stacks *stacks)
 {
-	struct model_rows *rows = NULL;
-	const struct store_sched *row;
-	int rc = model_rows_open(&rows, model_table(run, STORE_TABLE_SCHED), &every_row, c->err);
+	struct engine_query by_stack = { "waits", 2, { STORE_SCHED_state, STORE_SCHED_stack }, ENGINE_NONE, 1,
+		{ { ENGINE_TIME, ENGINE_NONE } } };
+	struct engine_plan *plan = NULL;
+	int rc = sum_table(c, run, STORE_TABLE_SCHED, &by_stack, &plan);
 
-	while (!rc && !(rc = model_rows_next(rows, (const void **)&row, c->err)) && row) {
+	for (size_t i = 0; !rc && i < engine_plan_groups(plan, 0)->count; i++) {
 		CLEANUP(buf_release) struct buf name = BUF_INIT;
-		const char *state = model_cname(run, row->state),
-			   *place = place_of(stacks, own_stack(stacks, row->stack));
+		const struct engine_groups *g = engine_plan_groups(plan, 0);
+		const char *state = model_cname(run, engine_key(g, i, 0));
+		const char *place = place_of(stacks, own_stack(stacks, engine_key(g, i, 1)));
+		uint64_t count = engine_count(g, 0, i);
 
-		if (row->dur_ns == STORE_NULL || !state)
+		if (!count || !state)
 			continue;
-		add_time(c, side, "wait", state, row->dur_ns);
+		add_time(c, side, "wait", state, engine_sum(g, 0, i), count);
 		if (!place || !strcmp(state, "preempted"))
 			continue;
 		buf_addf(&name, "%s in %s", state, place);
 		if (!buf_error(&name))
-			add_time(c, side, "wait", name.data, row->dur_ns);
+			add_time(c, side, "wait", name.data, engine_sum(g, 0, i), count);
 	}
-	model_rows_free(rows);
+	engine_plan_free(plan);
 	return rc;
 }
 
 static int read_bundle(struct collector *c, enum duet_side side, const char *root, const char *path)
 {
-	static const struct engine_run_opts every_row_of_calls;
 	struct call_sums totals = { 0 };
 	struct model_stacks *stacks = NULL;
 	struct model_run *run = NULL;
 	int rc = model_run_open(&run, path, c->err);
 
 	if (!rc)
-		rc = call_sums_read(&totals, run, &every_row_of_calls, c->err);
+		rc = call_sums_read(&totals, run, &every_row, c->err);
 	if (!rc)
 		rc = add_totals(c, side, "call", NULL, totals.calls, totals.call_count);
 	if (!rc)
