@@ -145,16 +145,22 @@ static bool find_clauses(struct match *m, const char *sql)
 
 /* Columns and constants. */
 
+#define NAME_BYTES 64
+
+/* The name in a word or a quoted name; "", which is the name of nothing, if it is something else or too long. */
+static const char *name_in(const struct token *t, char name[NAME_BYTES])
+{
+	size_t quotes = t->kind == QUOTED, bytes = t->kind <= QUOTED ? t->bytes - 2 * quotes : 0;
+
+	bytes = bytes < NAME_BYTES ? bytes : 0;
+	memcpy(name, t->text + quotes, bytes);
+	name[bytes] = '\0';
+	return name;
+}
+
 static const struct query_column *column_of(const struct match *m, const struct token *t)
 {
-	char name[64];
-	size_t quotes = t->kind == QUOTED;
-
-	if ((t->kind != WORD && t->kind != QUOTED) || t->bytes - 2 * quotes >= sizeof(name))
-		return NULL;
-	memcpy(name, t->text + quotes, t->bytes - 2 * quotes);
-	name[t->bytes - 2 * quotes] = '\0';
-	return query_column_find(m->p->t, name);
+	return query_column_find(m->p->t, name_in(t, (char[NAME_BYTES]){ 0 }));
 }
 
 static bool is_integer(const struct query_column *c)
@@ -165,13 +171,10 @@ static bool is_integer(const struct query_column *c)
 static bool take_table(struct match *m)
 {
 	const struct token *t = m->clauses[FROM].at;
-	char name[64];
 
-	if (m->clauses[FROM].end != t + 1 || t->kind != WORD || t->bytes >= sizeof(name))
+	if (m->clauses[FROM].end != t + 1)
 		return false;
-	memcpy(name, t->text, t->bytes);
-	name[t->bytes] = '\0';
-	m->p->t = query_table_find(m->p->q, name);
+	m->p->t = query_table_find(m->p->q, name_in(t, (char[NAME_BYTES]){ 0 }));
 	return m->p->t && m->p->t->table;
 }
 

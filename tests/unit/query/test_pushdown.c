@@ -301,6 +301,7 @@ static const struct {
 	{ "SELECT CASE WHEN count(*) > 100 THEN 'many' ELSE 'few' END, path", "io",
 			" GROUP BY path, tid ORDER BY path, tid" },
 	{ "SELECT \"tid\", count(\"fd\")", "io", " GROUP BY \"tid\" HAVING tid IS NOT NULL" },
+	{ "SELECT count(*)", "\"io\"", "" },
 	{ "SELECT name, sum(dur_ns)", "span", " WHERE name IN ('a b', '', 'load') GROUP BY name" },
 };
 
