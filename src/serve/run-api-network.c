@@ -9,6 +9,7 @@
 #include "serve/run-api-private.h"
 
 #include "base/cleanup.h"
+#include "base/vec.h"
 #include "model/dimensions.h"
 
 #include <errno.h>
@@ -40,15 +41,8 @@ static struct pair *pair_of(struct pairs *p, const struct buf *key)
 		return NULL;
 	if (*number)
 		return &p->at[*number - 1];
-	if (p->count == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 64;
-		struct pair *at = reallocarray(p->at, cap, sizeof(*at));
-
-		if (!at)
-			return NULL;
-		p->at = at;
-		p->cap = cap;
-	}
+	if (!VEC_GROW(p->at, p->cap, p->count + 1, PAIRS_MAX))
+		return NULL;
 	p->at[p->count] = (struct pair){ .bytes = 0 };
 	*number = ++p->count;
 	return &p->at[p->count - 1];

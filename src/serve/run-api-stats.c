@@ -1,10 +1,12 @@
 /*
- * Statistics of a window: by name, by file and call, by step. The window rule is the engine's (engine/plan.h).
+ * Statistics of a window: by name, by file and call, by step. The window rule is the engine's (engine/plan.h). And the
+ * summary of the whole run.
  */
 #include <jansson.h>
 
 #include "serve/run-api-private.h"
 
+#include "analyze/analyze.h"
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -354,5 +356,63 @@ int run_api_answer_steps(struct run_api *v, const struct run_api_query *q, struc
 		model_rows_free(rows);
 	}
 	pthread_mutex_unlock(&v->model);
+	return rc;
+}
+
+/*
+ * The summary, as printed by `sonde summary --json` but with more of the detected iterations; computed once per
+ * generation. It uses a separate handle of the run, so that other requests do not wait for it.
+ */
+
+#define SUMMARY_ROWS 100        /* per list */
+#define SUMMARY_ITERATIONS 4000 /* that the page draws */
+
+static int write_summary(struct model_run *run, struct buf *out, struct sonde_err *err)
+{
+	struct analyze_opts opts = { .top = SUMMARY_ROWS, .iterations = SUMMARY_ITERATIONS };
+	const struct analyze_result *result;
+	struct analyze *a = NULL;
+	struct json j;
+	int rc = analyze_new(&a, run, &opts, err);
+
+	if (rc == 0)
+		rc = analyze_scan(a, err);
+	if (rc == 0)
+		rc = analyze_finish(a, &result, err);
+	if (rc == 0) {
+		json_init(&j, out, false);
+		json_object(&j);
+		analyze_write_json(result, &j);
+		json_end(&j);
+	}
+	analyze_free(a);
+	return rc;
+}
+
+static int make_summary(struct run_api *v, struct sonde_err *err)
+{
+	struct model_run *run;
+	int rc = model_run_open(&run, v->name, err);
+
+	if (rc < 0)
+		return rc;
+	buf_reset(&v->summary);
+	rc = write_summary(run, &v->summary, err);
+	model_run_free(run);
+	if (rc == 0)
+		v->summed = v->generation;
+	return rc;
+}
+
+int run_api_answer_summary(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&v->summing);
+	if (v->summed != v->generation)
+		rc = make_summary(v, err);
+	if (rc == 0)
+		buf_add(out, v->summary.data, v->summary.len);
+	pthread_mutex_unlock(&v->summing);
 	return rc;
 }
