@@ -12,8 +12,8 @@
  * allowed.
  *
  * A command contains no logic that needs unit tests: it turns options into a call and the result into lines. It
- * writes data to stdout (stdio; cli_main checks for write errors), never to stderr: it fills ctx->err and returns
- * -errno, and cli_main prints `sonde: text` and `hint: text`.
+ * writes data to stdout (stdio; cli_main checks for write errors) and messages with cli_message(). On failure it fills
+ * ctx->err and returns -errno, and cli_main prints `sonde: text` and `hint: text`.
  */
 #ifndef SONDE_CLI_CLI_H
 #define SONDE_CLI_CLI_H
@@ -167,7 +167,11 @@ int cli_main(int argc, char **argv, const struct cli_command *const commands[]);
 /* Parses and runs the command named by argv[0]; used by cli_main and the front program. */
 int cli_run(const struct cli_command *command, char **argv);
 
-/* Prints "prefix: text" and "hint: ..." to stderr; for main functions. */
+/* Prints a line "prefix: text" to stderr, or "text" if prefix is NULL. It may contain untrusted names: control
+ * characters are replaced. */
+void cli_message(const char *prefix, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for an error and its hint: "prefix: text", "hint: ...". */
 void cli_print_error(const char *prefix, const struct sonde_err *err);
 
 #endif

@@ -281,7 +281,7 @@ static int status(struct cli_context *ctx, struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
 
-	return fleet_print_status(home, o->is_json, ctx->arena, ctx->err);
+	return fleet_print_status(home, o->is_json, ctx->arena, stdout, ctx->err);
 }
 
 static const struct action {

@@ -274,17 +274,17 @@ static int set_knobs(struct scene *s)
 
 static int show_configs(struct scene *s)
 {
-	return job_print_configs(s->client, s->job->id, is_json(s), s->ctx->err);
+	return job_print_configs(s->client, s->job->id, is_json(s), stdout, s->ctx->err);
 }
 
 static int show_best(struct scene *s)
 {
-	return job_print_best(s->client, s->job->id, is_json(s), s->ctx->err);
+	return job_print_best(s->client, s->job->id, is_json(s), stdout, s->ctx->err);
 }
 
 static int show_plot(struct scene *s)
 {
-	return job_print_plot(s->client, s->job->id, s->ctx->err);
+	return job_print_plot(s->client, s->job->id, stdout, s->ctx->err);
 }
 
 static const struct action {

@@ -241,7 +241,7 @@ static struct clock_fit clock_by_day(int64_t our_mono, int64_t our_real, int64_t
 static void note_failed(struct joined *m, const char *name, const char *reason)
 {
 	json_array_append_new(m->hosts, json_pack("{s:s,s:s,s:s}", "name", name, "state", "failed", "reason", reason));
-	fprintf(stderr, "sonde: host '%s': %s\n", name, reason);
+	cli_message("sonde", "host '%s': %s", name, reason);
 }
 
 /* A host with its run below hosts/: fetched by `sonde record --hosts`, or written there by a task of srun. */

@@ -208,7 +208,7 @@ static void say_page(struct http_server *g)
 	CLEANUP(buf_release) struct buf url = BUF_INIT;
 
 	if (http_server_url(g, &url, NULL) == 0)
-		fprintf(stderr, "sonde: live dashboard (valid once): %s\n", url.data);
+		cli_message("sonde", "live dashboard (valid once): %s", url.data);
 }
 
 static int live_once(struct cli_context *ctx, struct http_server_options *g, const sigset_t *signals, bool *is_again)

@@ -221,14 +221,10 @@ static int finish(struct cli_context *ctx, struct answer *a)
 
 static void say_notes(const struct query_end *end)
 {
-	CLEANUP(buf_release) struct buf safe = BUF_INIT;
-
 	for (const char *at = end->notes; *at;) {
 		size_t n = strcspn(at, "\n");
 
-		buf_reset(&safe);
-		buf_add(&safe, at, n);
-		fprintf(stderr, "note: %s\n", safe.data);
+		cli_message("note", "%.*s", (int)n, at);
 		at += n + (at[n] == '\n');
 	}
 }

@@ -65,7 +65,10 @@ static void tell(void *arg, const char *path, uint64_t line, const char *reason,
 		term_safe(&text, path);
 		buf_addf(&text, ":%" PRIu64 ": %s, at byte %zu", line, reason, where + 1);
 	}
-	fprintf(t->is_listing ? stdout : stderr, "%s\n", text.data);
+	if (t->is_listing)
+		printf("%s\n", text.data);
+	else
+		cli_message(NULL, "%s", text.data);
 }
 
 static bool is_bad(const struct pfw_facts *f)
@@ -248,7 +251,7 @@ static int say_written(struct trace *t, int rc, const char *what)
 	printf("%s: %" PRIu64 " records, of these %" PRIu64 " events\n", what,
 			f->events + f->metadata + f->counters + f->other, f->events);
 	if (f->invalid || f->too_long)
-		fprintf(stderr, "%" PRIu64 " invalid lines were skipped\n", f->invalid + f->too_long);
+		cli_message("sonde", "%" PRIu64 " invalid lines were skipped", f->invalid + f->too_long);
 	return 0;
 }
 

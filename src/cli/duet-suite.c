@@ -32,13 +32,11 @@ static void show_event(void *arg, enum duet_event kind, const char *sentence)
 {
 	static const char *const words[] = { "", "warning: ", "error: " };
 	struct listener *l = arg;
-	CLEANUP(buf_release) struct buf safe = BUF_INIT;
 
 	l->warnings += kind == DUET_EVENT_WARNING;
 	if (kind == DUET_EVENT_INFO && !l->options->is_verbose && !isatty(STDERR_FILENO))
 		return;
-	term_safe(&safe, sentence);
-	fprintf(stderr, "sonde duet: %s%s\n", words[kind], safe.data);
+	cli_message("sonde duet", "%s%s", words[kind], sentence);
 }
 
 /* Creates the results directory; an existing one needs -f or --resume. */
@@ -87,7 +85,7 @@ static int run_suite(struct cli_context *ctx, const struct duet_suite *suite, co
 	if (!rc)
 		rc = duet_suite_execute(&r, steps, count, ctx->err);
 	*failed += r.failed;
-	fprintf(stderr, "sonde duet: %s: %zu run%s done, %zu skipped, %zu failed, results in %s\n", suite->name, r.done,
+	cli_message("sonde duet", "%s: %zu run%s done, %zu skipped, %zu failed, results in %s", suite->name, r.done,
 			r.done == 1 ? "" : "s", r.left_out, r.failed, dir);
 	if (rc == -EINTR)
 		ctx->exit_code = 128 + duet_signals_caught();

@@ -1,5 +1,6 @@
 /*
- * main: parses, runs, prints the error and returns the exit code. Errors of commands are printed only here.
+ * main: parses, runs, prints the error and returns the exit code. All that commands write to stderr is written here
+ * (tools/banned), except the progress line of result/term.c.
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,20 +26,25 @@ static int print_help(const struct cli_command *command, struct sonde_err *err)
 	return 0;
 }
 
-/* Messages contain untrusted names: control characters are escaped. */
-static void print_line(const char *prefix, const char *text)
+void cli_message(const char *prefix, const char *fmt, ...)
 {
-	CLEANUP(buf_release) struct buf safe = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT, line = BUF_INIT;
+	va_list ap;
 
-	term_safe(&safe, text);
-	fprintf(stderr, "%s: %s\n", prefix, safe.data);
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	if (prefix)
+		buf_addf(&line, "%s: ", prefix);
+	term_safe(&line, text.data);
+	fprintf(stderr, "%s\n", line.data);
 }
 
 void cli_print_error(const char *prefix, const struct sonde_err *err)
 {
-	print_line(prefix, err->text);
+	cli_message(prefix, "%s", err->text);
 	if (err->hint[0])
-		print_line("hint", err->hint);
+		cli_message("hint", "%s", err->hint);
 }
 
 static void print_error(const struct cli_context *ctx)

@@ -88,7 +88,7 @@ static void add_peers(struct json *j, const struct fleet_agents *r)
 	json_end(j);
 }
 
-static int print_json(const struct fleet_dir *home, const struct fleet_agents *r)
+static int print_json(const struct fleet_dir *home, const struct fleet_agents *r, FILE *out)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct json j;
@@ -105,11 +105,11 @@ static int print_json(const struct fleet_dir *home, const struct fleet_agents *r
 	json_end(&j);
 	add_peers(&j, r);
 	json_end(&j);
-	printf("%s\n", text.data);
+	fprintf(out, "%s\n", text.data);
 	return buf_error(&text);
 }
 
-static int print_processes(const struct fleet_dir *home)
+static int print_processes(const struct fleet_dir *home, FILE *out)
 {
 	static const struct term_column columns[] = { { "role" }, { "process", TERM_RIGHT }, { "state" } };
 	struct term_table t;
@@ -126,12 +126,12 @@ static int print_processes(const struct fleet_dir *home)
 		term_table_cell(&t, TERM_PLAIN, "-");
 		term_table_cell(&t, TERM_PLAIN, home->members[i].host);
 	}
-	rc = term_table_print(&t, stdout);
+	rc = term_table_print(&t, out);
 	term_table_release(&t);
 	return rc;
 }
 
-static int print_peers(const struct fleet_agents *r)
+static int print_peers(const struct fleet_agents *r, FILE *out)
 {
 	static const struct term_column columns[] = { { "agent" }, { "state" }, { "cpus", TERM_RIGHT },
 		{ "memory", TERM_RIGHT }, { "heard", TERM_RIGHT }, { "job" } };
@@ -149,7 +149,7 @@ static int print_peers(const struct fleet_agents *r)
 		term_table_cellf(&t, "%.0f s ago", age_s(r, p));
 		term_table_cell(&t, TERM_PLAIN, p->job ? p->job : "-");
 	}
-	rc = term_table_print(&t, stdout);
+	rc = term_table_print(&t, out);
 	term_table_release(&t);
 	return rc;
 }
@@ -170,7 +170,8 @@ static int read_agents(const struct fleet_dir *home, struct fleet_agents *agents
 	return rc;
 }
 
-int fleet_print_status(const struct fleet_dir *home, bool is_json, struct arena *arena, struct sonde_err *err)
+int fleet_print_status(const struct fleet_dir *home, bool is_json, struct arena *arena, FILE *out,
+		struct sonde_err *err)
 {
 	struct fleet_agents agents;
 	int rc = read_agents(home, &agents, arena, err);
@@ -178,11 +179,11 @@ int fleet_print_status(const struct fleet_dir *home, bool is_json, struct arena 
 	if (rc < 0)
 		return rc;
 	if (is_json)
-		return print_json(home, &agents);
-	rc = print_processes(home);
+		return print_json(home, &agents, out);
+	rc = print_processes(home, out);
 	if (rc == 0 && agents.count) {
-		printf("\n");
-		rc = print_peers(&agents);
+		fprintf(out, "\n");
+		rc = print_peers(&agents, out);
 	}
 	return rc;
 }

@@ -7,9 +7,12 @@
 #include "fleet/fleet-dir.h"
 #include "fleet/nats-client.h"
 
+#include <stdio.h>
+
 size_t fleet_count_living(const struct fleet_dir *home, const char *role);
 /* Prints the processes of this machine, the members, and the agents known to the server: a table, or JSON. */
-int fleet_print_status(const struct fleet_dir *home, bool is_json, struct arena *arena, struct sonde_err *err);
+int fleet_print_status(const struct fleet_dir *home, bool is_json, struct arena *arena, FILE *out,
+		struct sonde_err *err);
 
 /* The agents of a fleet, by their last heartbeats. */
 

@@ -58,11 +58,11 @@ static int read_notes(struct notes *n, struct fleet_client *client, const char *
 	return rc;
 }
 
-static void print_json(const json_t *value)
+static void print_json(const json_t *value, FILE *out)
 {
 	CLEANUP(cleanup_free) char *text = json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 
-	printf("%s\n", text ? text : "null");
+	fprintf(out, "%s\n", text ? text : "null");
 }
 
 /* "ps=2 workers=4" */
@@ -106,7 +106,7 @@ static void add_row(struct term_table *t, const json_t *config)
 	term_table_cell(t, TERM_PLAIN, params.data);
 }
 
-int job_print_configs(struct fleet_client *client, const char *id, bool is_json, struct sonde_err *err)
+int job_print_configs(struct fleet_client *client, const char *id, bool is_json, FILE *out, struct sonde_err *err)
 {
 	static const struct term_column columns[] = { { "config", TERM_RIGHT }, { "why" }, { "from s", TERM_RIGHT },
 		{ "s an iteration", TERM_RIGHT }, { "lo", TERM_RIGHT }, { "hi", TERM_RIGHT }, { "move s", TERM_RIGHT },
@@ -116,19 +116,19 @@ int job_print_configs(struct fleet_client *client, const char *id, bool is_json,
 	int rc = read_notes(&n, client, id, err);
 
 	if (rc == 0 && is_json)
-		print_json(n.configs);
+		print_json(n.configs, out);
 	if (rc == 0 && !is_json) {
 		term_table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
 		for (size_t i = 0; i < json_array_size(n.configs); i++)
 			add_row(&t, json_array_get(n.configs, i));
-		rc = term_table_print(&t, stdout);
+		rc = term_table_print(&t, out);
 		term_table_release(&t);
 	}
 	json_decref(n.configs);
 	return rc;
 }
 
-int job_print_best(struct fleet_client *client, const char *id, bool is_json, struct sonde_err *err)
+int job_print_best(struct fleet_client *client, const char *id, bool is_json, FILE *out, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf params = BUF_INIT;
 	struct notes n = { 0 };
@@ -147,10 +147,10 @@ int job_print_best(struct fleet_client *client, const char *id, bool is_json, st
 		rc = err_set(err, ENOENT, "no configurations of '%s' yet", id);
 		err_hint(err, "only jobs submitted with --tune have configurations");
 	} else if (rc == 0 && is_json) {
-		print_json(best);
+		print_json(best, out);
 	} else if (rc == 0) {
 		add_params(&params, best);
-		printf("%s\n", params.data);
+		fprintf(out, "%s\n", params.data);
 	}
 	json_decref(n.configs);
 	return rc;
@@ -220,7 +220,7 @@ static void gather(const struct points *p, double mean[WIDTH], char marks[WIDTH 
 		mean[i] = count[i] ? mean[i] / (double)count[i] : NAN;
 }
 
-static void draw(const struct points *p)
+static void draw(const struct points *p, FILE *out)
 {
 	double mean[WIDTH], low = INFINITY, high = -INFINITY;
 	char marks[WIDTH + 1], line[WIDTH + 1];
@@ -236,13 +236,13 @@ static void draw(const struct points *p)
 		for (int i = 0; i < WIDTH; i++)
 			line[i] = fabs(mean[i] - top) <= half ? '*' : ' ';
 		line[WIDTH] = '\0';
-		printf("%9.4g %s\n", top, line);
+		fprintf(out, "%9.4g %s\n", top, line);
 	}
-	printf("%9s %s\n%9s %-10.4g%*.4g s\n", "", marks, "", p->all[0].time_s, WIDTH - 12,
+	fprintf(out, "%9s %s\n%9s %-10.4g%*.4g s\n", "", marks, "", p->all[0].time_s, WIDTH - 12,
 			p->all[p->count - 1].time_s);
 }
 
-int job_print_plot(struct fleet_client *client, const char *id, struct sonde_err *err)
+int job_print_plot(struct fleet_client *client, const char *id, FILE *out, struct sonde_err *err)
 {
 	struct points p = { 0 };
 	struct fleet_jobs jobs_state;
@@ -258,7 +258,7 @@ int job_print_plot(struct fleet_client *client, const char *id, struct sonde_err
 	else if (rc == 0 && !p.count)
 		rc = err_set(err, ENOENT, "no losses reported by '%s'", id);
 	else if (rc == 0)
-		draw(&p);
+		draw(&p, out);
 	free(p.all);
 	return rc;
 }
