@@ -196,7 +196,7 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	free(p.functions);
 	map_release(&p.numbers);
 	model_stacks_free(p.stacks);
-	return rc == -ENOMEM           ? err_sys(err, ENOMEM, "cannot make the CPU profile")
+	return rc == -ENOMEM           ? err_sys(err, ENOMEM, "cannot build the CPU profile")
 			: rc == -E2BIG ? err_set(err, E2BIG, "too many groups (maximum %d)", GROUPS_MAX)
 				       : rc;
 }

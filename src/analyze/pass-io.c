@@ -211,7 +211,7 @@ static const struct analyze_column time_columns[] = {
 
 static void add_times(struct analyze *a, struct analyze_section *s, const struct engine_groups *g)
 {
-	struct analyze_table *t = analyze_table(s, "by_time", "Calls by time of their begin", time_columns,
+	struct analyze_table *t = analyze_table(s, "by_time", "Calls by start time", time_columns,
 			sizeof(time_columns) / sizeof(*time_columns), ANALYZE_DETAIL);
 	struct io_sums sums;
 

@@ -193,7 +193,7 @@ int fs_mkdir_p(const char *path, mode_t mode, struct sonde_err *err)
 	}
 	if (!*path)
 		rc = -ENOENT;
-	return rc < 0 ? err_sys(err, -rc, "cannot make the directory '%s'", path) : 0;
+	return rc < 0 ? err_sys(err, -rc, "cannot create the directory '%s'", path) : 0;
 }
 
 static int remove_entry(int dirfd, const char *name);
@@ -332,7 +332,7 @@ int fs_temp_dir(char path[FS_TEMP_BYTES], const char *name, struct sonde_err *er
 	if (n >= FS_TEMP_BYTES)
 		rc = err_set(err, ENAMETOOLONG, "TMPDIR is too long");
 	else if (!mkdtemp(path))
-		rc = err_sys(err, errno, "cannot make a directory '%s'", path);
+		rc = err_sys(err, errno, "cannot create a directory '%s'", path);
 	if (rc)
 		path[0] = '\0';
 	return rc;

@@ -59,7 +59,8 @@ static void report_losses(const struct import_result *r)
 		const char *one, *many;
 	} losses[] = {
 		{ r->bad_files, "file is truncated, damaged, empty or unreadable; its readable part was imported",
-				"files are truncated, damaged, empty or unreadable; their readable parts were imported" },
+				"files are truncated, damaged, empty or unreadable; their readable parts were "
+				"imported" },
 		{ r->counts.invalid, "line is not a valid record and was skipped",
 				"lines are not valid records and were skipped" },
 		{ r->counts.too_long, "line is longer than 16 MiB and was skipped",

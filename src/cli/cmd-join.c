@@ -294,7 +294,7 @@ static int join_fetched(struct joined *m, const char *path)
 		rc = fs_read_plain_file(m->run.dirfd, HOSTS_FILE, HOSTS_BYTES_MAX, &text, m->ctx->err);
 	json_t *all = rc ? NULL : json_loadb(text.data, text.len, 0, NULL);
 	if (!rc && !json_is_array(json_object_get(all, "hosts")))
-		rc = err_set(m->ctx->err, EINVAL, "'%s/" HOSTS_FILE "' makes no sense", path);
+		rc = err_set(m->ctx->err, EINVAL, "'%s/" HOSTS_FILE "' is invalid", path);
 	if (!rc) {
 		store_tables_empty(m->run.tablesfd);
 		rc = store_sink_open(&m->sink, m->run.tablesfd, m->ctx->err);

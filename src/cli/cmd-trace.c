@@ -204,7 +204,7 @@ static void show_info(struct trace *t, const char *path, const struct pfw_facts 
 		printf("  times       %" PRId64 " to %" PRId64 "\n", f->first, f->last);
 	print_categories(f);
 	if (f->trouble[0])
-		printf("  trouble     %s\n", f->trouble);
+		printf("  error       %s\n", f->trouble);
 }
 
 static int run_info(struct trace *t)

@@ -189,13 +189,13 @@ void check_python(struct doctor_result *r)
 
 	doctor_fix(r, "sudo apt install python3");
 	if (!find_program("python3", &path)) {
-		doctor_report(r, DOCTOR_NO, "there is no python3 on PATH");
+		doctor_report(r, DOCTOR_NO, "python3 not found in PATH");
 		return;
 	}
 	char *argv[] = { path.data, option, NULL };
 	struct launch_command python = { .argv = argv, .fds = { JOB_FD_NULL } };
 	if (launch_output(&python, PYTHON_MS, &said, NULL) || sscanf(said.data, "Python %d.%d", &major, &minor) != 2) {
-		doctor_report(r, DOCTOR_NO, "'%s --version' does not answer", path.data);
+		doctor_report(r, DOCTOR_NO, "'%s --version' prints nothing", path.data);
 		return;
 	}
 	doctor_report(r, major == 3 && minor >= 9 ? DOCTOR_WORKS : DOCTOR_PARTLY, "%s is Python %d.%d", path.data,
@@ -218,7 +218,7 @@ void check_containers(struct doctor_result *r)
 	} else if (access("/var/run/docker.sock", W_OK) == 0) {
 		doctor_report(r, DOCTOR_WORKS, "%s", path.data);
 	} else {
-		doctor_report(r, DOCTOR_NO, "%s is there, its engine cannot be reached: %s", path.data,
+		doctor_report(r, DOCTOR_NO, "%s is installed, but its engine cannot be reached: %s", path.data,
 				strerror(errno));
 		doctor_fix(r, errno == EACCES ? "sudo usermod -aG docker $USER" : "sudo systemctl start docker");
 	}
@@ -277,7 +277,7 @@ void check_gpu(struct doctor_result *r)
 	list_opencl(&opencl);
 	if (access("/dev/nvidiactl", F_OK) != 0) {
 		if (has_render_node() || access("/dev/kfd", F_OK) == 0)
-			doctor_report(r, DOCTOR_NO, "a GPU is there, but no NVIDIA driver%s", opencl.data);
+			doctor_report(r, DOCTOR_NO, "a GPU exists, but no NVIDIA driver%s", opencl.data);
 		else
 			doctor_report(r, DOCTOR_NONE, "this machine has no GPU device%s", opencl.data);
 		return;
@@ -288,6 +288,6 @@ void check_gpu(struct doctor_result *r)
 		dlclose(nvml);
 		return;
 	}
-	doctor_report(r, DOCTOR_NO, "an NVIDIA device is there, its NVML library is not");
+	doctor_report(r, DOCTOR_NO, "an NVIDIA device exists, but not its NVML library");
 	doctor_fix(r, "sudo apt install libnvidia-ml1");
 }

@@ -24,7 +24,7 @@ void check_ptrace(struct doctor_result *r)
 		"a user's own processes can be read",
 		"only processes that sonde started can be read (yama ptrace_scope is 1)",
 		"only processes with CAP_SYS_PTRACE may read others (yama ptrace_scope is 2)",
-		"nobody may read other processes until the next boot (yama ptrace_scope is 3)",
+		"no process may read others until the next boot (yama ptrace_scope is 3)",
 	};
 	long scope = 0;
 
@@ -33,7 +33,7 @@ void check_ptrace(struct doctor_result *r)
 		scope = 3;
 	doctor_report(r, scope == 0 ? DOCTOR_WORKS : scope == 1 ? DOCTOR_PARTLY : DOCTOR_NO, "%s", meanings[scope]);
 	if (scope < 3 && doctor_has_capability(CAP_SYS_PTRACE))
-		doctor_report(r, DOCTOR_WORKS, "CAP_SYS_PTRACE is there");
+		doctor_report(r, DOCTOR_WORKS, "CAP_SYS_PTRACE is available");
 	else if (scope > 0)
 		doctor_fix(r,
 				scope == 3 ? "reboot with kernel.yama.ptrace_scope=1"
@@ -46,7 +46,7 @@ void check_psi(struct doctor_result *r)
 	int rc = fs_read_file(AT_FDCWD, "/proc/pressure/cpu", 4096, &text, NULL);
 
 	if (!rc) {
-		doctor_report(r, DOCTOR_WORKS, "/proc/pressure is there");
+		doctor_report(r, DOCTOR_WORKS, "/proc/pressure exists");
 		return;
 	}
 	doctor_report(r, DOCTOR_NO, "cannot read /proc/pressure/cpu: %s", strerror(-rc));
@@ -65,11 +65,10 @@ void check_delays(struct doctor_result *r)
 		doctor_fix(r, "sudo sysctl kernel.task_delayacct=1");
 		r->setup_step = "delays";
 	} else if (!doctor_has_capability(CAP_NET_ADMIN)) {
-		doctor_report(r, DOCTOR_PARTLY,
-				"on, but taskstats answers only with CAP_NET_ADMIN; /proc gives block I/O delays");
+		doctor_report(r, DOCTOR_PARTLY, "on, but taskstats needs CAP_NET_ADMIN; /proc has block I/O delays");
 		doctor_fix(r, "sudo sonde record ...");
 	} else {
-		doctor_report(r, DOCTOR_WORKS, "on, and taskstats may be asked");
+		doctor_report(r, DOCTOR_WORKS, "on, and taskstats is available");
 	}
 }
 

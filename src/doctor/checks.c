@@ -31,7 +31,7 @@ const struct doctor_check doctor_checks[] = {
 	{ "BPF", "counts and filters inside the kernel", false, check_bpf },
 	{ "kernel lockdown", "may forbid tracing that reads kernel memory", false, check_lockdown },
 	{ "ptrace", "reads interpreters, sees calls of static programs (--syscalls)", false, check_ptrace },
-	{ "PSI", "says how long tasks waited for CPU, memory and I/O", false, check_psi },
+	{ "PSI", "how long tasks waited for CPU, memory and I/O", false, check_psi },
 	{ "delay accounting", "splits a task's waiting by cause", false, check_delays },
 	{ "cgroups", "limits and accounts a whole process tree", false, check_cgroups },
 	{ "sandbox", "runs a program over a private copy of the file system", false, check_sandbox },

@@ -90,7 +90,7 @@ static int hyperfine_result(const struct duet_parse *p, json_t *result)
 		struct duet_row *row;
 
 		if (!json_is_number(time))
-			return duet_parse_wrong(p, "has a time that is no number");
+			return duet_parse_wrong(p, "has a time that is not a number");
 		row = duet_parse_row(p, (int64_t)i, NAN, json_number_value(time) * 1e9);
 		if (!row || put_text(p, row, "command", command))
 			return -ENOMEM;
@@ -152,7 +152,8 @@ static int google_benchmark(const struct duet_parse *p, json_t *item)
 	if (kind && !strcmp(kind, "aggregate"))
 		return 0;
 	if (json_is_true(json_object_get(item, "error_occurred")))
-		return duet_parse_wrong(p, "says that '%s' failed: %s", name ? name : "a benchmark", why ? why : "?");
+		return duet_parse_wrong(p, "reports that '%s' failed: %s", name ? name : "a benchmark",
+				why ? why : "?");
 	if (!name || !isfinite(unit) || !isfinite(number_at(item, "real_time")))
 		return duet_parse_wrong(p, "has a benchmark without name, real_time or time_unit");
 	row = duet_parse_row(p, isfinite(repetition) ? (int64_t)repetition : 0, NAN,
@@ -224,7 +225,7 @@ static int jmh_benchmark(const struct duet_parse *p, json_t *item)
 			struct duet_row *row;
 
 			if (!json_is_number(score) || !isfinite(ns))
-				return duet_parse_wrong(p, "has a score of '%s' that is no time in '%s'", name,
+				return duet_parse_wrong(p, "has a score of '%s' that is not a time in '%s'", name,
 						unit ? unit : "(no unit)");
 			row = duet_parse_row(p, iteration++, NAN, ns);
 			if (!row || duet_table_putf(p->table, row, "fork", "%zu", f))
@@ -258,7 +259,7 @@ static int pytest_benchmark(const struct duet_parse *p, json_t *item)
 		struct duet_row *row;
 
 		if (!json_is_number(time))
-			return duet_parse_wrong(p, "has a time that is no number");
+			return duet_parse_wrong(p, "has a time that is not a number");
 		row = duet_parse_row(p, (int64_t)i, NAN, json_number_value(time) * 1e9);
 		if (!row)
 			return -ENOMEM;

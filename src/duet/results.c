@@ -209,7 +209,7 @@ int duet_results_read(struct duet_results *r, const char *dir, struct sonde_err 
 	free(entries);
 	r->sources++;
 	if (!rc && !found) {
-		rc = err_set(err, ENODATA, "there are no results in '%s'", dir);
+		rc = err_set(err, ENODATA, "no results found in '%s'", dir);
 		err_hint(err, "result files are called <suite>.<benchmark>.<runid>.<type>.<order>.<A|B>.<file>");
 	}
 	return rc;
@@ -316,7 +316,7 @@ static int check_columns(const struct columns *c, const char *path, struct sonde
 		while (k < c->count && strcmp(c->names[k], needed[i]) != 0)
 			k++;
 		if (k == c->count) {
-			err_set(err, EBADMSG, "'%s' is no table of results: it has no column '%s'", path, needed[i]);
+			err_set(err, EBADMSG, "'%s' is not a table of results: it has no column '%s'", path, needed[i]);
 			err_hint(err, "sonde duet process makes one of a directory of results");
 			return -EBADMSG;
 		}

@@ -153,9 +153,9 @@ void duet_say_need(struct buf *out, const struct duet_report *r, const struct du
 	if (result->verdict != STATS_INCONCLUSIVE || !isfinite(result->effect.ratio.estimate))
 		return;
 	if (result->run_count < 2 && !r->setup->budget_ns)
-		buf_adds(out, "one run is no evidence; five would be some");
+		buf_adds(out, "one run is not enough evidence; use at least five");
 	else if (result->run_count < 2)
-		buf_addf(out, "one run is no evidence; --budget %.0fs would give five",
+		buf_addf(out, "one run is not enough evidence; --budget %.0fs allows five",
 				ceil(7 * (result->run_seconds + 1)));
 	else if (!result->needed_runs)
 		buf_addf(out,
@@ -272,9 +272,9 @@ static void doubt_busy(struct doubts *d, const struct duet_setup *setup, const s
 	else if (r->verdict == STATS_INCONCLUSIVE && is_cpu_narrower(r))
 		doubt(d,
 				arena_printf(d->arena,
-						"somebody waited for a processor in %.0f %% of the time, which is "
-						"in the wall time, though the programs run ahead of others: "
-						"--metric cpu tells more",
+						"CPU pressure: tasks waited for a CPU %.0f %% of the time, which is "
+						"part of the wall time although the programs have priority: "
+						"--metric cpu is more precise",
 						100 * interference->pressure_share));
 }
 

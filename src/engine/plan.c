@@ -150,7 +150,7 @@ int engine_plan_finish(struct engine_plan *plan, struct sonde_err *err)
 		if (rc == 0)
 			rc = group_table_finish(all, &plan->groups[q]);
 	}
-	return rc < 0 ? err_sys(err, -rc, "cannot put the answers about '%s' together", plan->schema->name) : 0;
+	return rc < 0 ? err_sys(err, -rc, "cannot merge the results of '%s'", plan->schema->name) : 0;
 }
 
 const struct engine_groups *engine_plan_groups(const struct engine_plan *plan, int query)

@@ -161,7 +161,7 @@ static int fetch(struct fleet_client *client, const struct fleet_files *files, s
 	snprintf(subject, sizeof(subject), "sonde.files.%s.*", files->hash);
 	rc = fleet_client_read(client, subject, take_chunk, f, err);
 	if (rc == 0 && f->taken < f->chunks)
-		rc = err_set(err, ENOENT, "the job's files are no longer on the server");
+		rc = err_set(err, ENOENT, "the server has removed the job's files");
 	if (rc == 0)
 		rc = measure(f->fd, &got, chunk, err);
 	if (rc == 0 && strcmp(got.hash, files->hash) != 0)

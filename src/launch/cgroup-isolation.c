@@ -14,7 +14,7 @@ static int prepare(struct job *j, const struct job_spec *spec, struct supervisor
 {
 	struct cgroup_leaf *leaf = calloc(1, sizeof(*leaf));
 	if (!leaf)
-		return err_sys(err, ENOMEM, "cannot make a control group");
+		return err_sys(err, ENOMEM, "cannot create a cgroup");
 	int rc = cgroup_leaf_make(leaf, &spec->place->limits, err);
 	if (rc) {
 		free(leaf);

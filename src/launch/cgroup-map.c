@@ -174,8 +174,8 @@ static bool find_v2(struct cgroup_map *m, const bool *is_wanted)
 
 static int refuse(int errnum, const char *controller, struct sonde_err *err)
 {
-	int rc = *controller ? err_sys(err, errnum, "cannot make a control group with the controller '%s'", controller)
-			     : err_sys(err, errnum, "cannot make a control group");
+	int rc = *controller ? err_sys(err, errnum, "cannot create a cgroup with the controller '%s'", controller)
+			     : err_sys(err, errnum, "cannot create a cgroup");
 	if (errnum == ENOENT || errnum == ENOTSUP)
 		err_hint(err, "the kernel or the container offers none here: see /proc/self/cgroup");
 	else if (geteuid())

@@ -82,11 +82,11 @@ static int make_dir(struct cgroup_leaf *leaf, int i, const struct cgroup_map *m,
 	if (is_new)
 		remove_stale(m->base[i]);
 	if (is_new && mkdir(path, 0755))
-		return err_sys(err, errno, "cannot make the control group '%s'", path);
+		return err_sys(err, errno, "cannot create the cgroup '%s'", path);
 	leaf->dir[i] = strdup(path);
 	if (!leaf->dir[i]) {
 		rmdir(path);
-		return err_sys(err, ENOMEM, "cannot make a control group");
+		return err_sys(err, ENOMEM, "cannot create a cgroup");
 	}
 	if (!is_new)
 		return 0;

@@ -91,8 +91,7 @@ int engine_find(char **path, const char *asked, struct sonde_err *err)
 		if (is_there(known[i]))
 			found = known[i];
 	if (!found || !is_there(found)) {
-		int rc = err_set(err, ENOTSUP, "there is no container engine: '%s' is not to be found",
-				asked ? asked : "podman");
+		int rc = err_set(err, ENOTSUP, "container engine '%s' not found", asked ? asked : "podman");
 		err_hint(err, "install podman or docker");
 		return rc;
 	}
@@ -148,11 +147,11 @@ int engine_run(const struct words *argv, struct buf *out, struct sonde_err *err)
 	int ends_out[2], ends_err[2];
 	struct job *j = NULL;
 	if (pipe2(ends_out, O_CLOEXEC))
-		return err_sys(err, errno, "cannot make a pipe");
+		return err_sys(err, errno, "cannot create a pipe");
 	if (pipe2(ends_err, O_CLOEXEC)) {
 		close(ends_out[0]);
 		close(ends_out[1]);
-		return err_sys(err, errno, "cannot make a pipe");
+		return err_sys(err, errno, "cannot create a pipe");
 	}
 	int rc = start(&j, argv, ends_out, ends_err, err);
 	if (!rc) {

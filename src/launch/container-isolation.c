@@ -98,7 +98,7 @@ static int prepare(struct job *j, const struct job_spec *spec, struct supervisor
 	c->mounts = (struct mount_dir)MOUNT_DIR_INIT;
 	c->has_no_oom_file = access(OOM_FILE, F_OK) != 0;
 	if (spec->inherit_count)
-		return err_set(err, ENOTSUP, "a container takes no descriptors but stdin, stdout and stderr");
+		return err_set(err, ENOTSUP, "a container can have only the descriptors stdin, stdout and stderr");
 	int rc = engine_find(&c->engine, spec->place->engine, err);
 	if (!rc) {
 		mount_dir_sweep();

@@ -128,9 +128,9 @@ int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_
 	if (spec->place || spec->is_kept || spec->is_bound)
 		return start_job(l, spec, err);
 	if (pipe2(report, O_CLOEXEC))
-		return err_sys(err, errno, "cannot make a pipe");
+		return err_sys(err, errno, "cannot create a pipe");
 	if (pipe2(start_barrier, O_CLOEXEC)) {
-		rc = err_sys(err, errno, "cannot make a pipe");
+		rc = err_sys(err, errno, "cannot create a pipe");
 		close(report[0]);
 		close(report[1]);
 		return rc;

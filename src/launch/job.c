@@ -82,7 +82,7 @@ void job_hear(struct job *j)
 
 int job_lost(const struct job *j, struct sonde_err *err)
 {
-	return err_set(err, ECHILD, "the keeper of '%s' was killed: how it ended is not known", j->program);
+	return err_set(err, ECHILD, "the supervisor of '%s' was killed: its exit status is unknown", j->program);
 }
 
 static int wait_ms(int64_t until_ns)
@@ -173,7 +173,7 @@ static int plan_streams(const struct job_spec *spec, struct supervisor_plan *pla
 {
 	for (int i = 0; i < 3; i++) {
 		if (spec->fds[i] < JOB_FD_OURS)
-			return err_set(err, EINVAL, "%d is no descriptor", spec->fds[i]);
+			return err_set(err, EINVAL, "invalid descriptor %d", spec->fds[i]);
 		plan->fds[i] = spec->fds[i] == JOB_FD_OURS ? i : spec->fds[i];
 	}
 	return 0;
@@ -356,5 +356,5 @@ int job_set_limits(struct job *j, const struct job_limits *limits, struct sonde_
 {
 	if (j->ops->set_limits)
 		return j->ops->set_limits(j, limits, err);
-	return err_set(err, ENOTSUP, "'%s' runs where there are no limits", j->program);
+	return err_set(err, ENOTSUP, "'%s' runs without isolation: it cannot be limited", j->program);
 }

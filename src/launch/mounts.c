@@ -120,7 +120,7 @@ static int make_dir(struct mount_dir *d, struct sonde_err *err)
 {
 	struct stat st;
 	if ((mkdir(PARENT, 0700) && errno != EEXIST) || lstat(PARENT, &st))
-		return err_sys(err, errno, "cannot make '%s'", PARENT);
+		return err_sys(err, errno, "cannot create '%s'", PARENT);
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 022)
 		return err_set(err, EPERM, "'%s' must be a directory that only root can write to", PARENT);
 	do {
@@ -128,7 +128,7 @@ static int make_dir(struct mount_dir *d, struct sonde_err *err)
 		if (!mkdtemp(d->path)) {
 			int error = errno;
 			d->path[0] = '\0';
-			return err_sys(err, error, "cannot make a directory in '%s'", PARENT);
+			return err_sys(err, error, "cannot create a directory in '%s'", PARENT);
 		}
 	} while (!lock_dir(d));
 	return 0;

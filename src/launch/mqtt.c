@@ -102,7 +102,7 @@ static int expect(int fd, enum packet kind, unsigned char got[4], struct sonde_e
 		if (more < 0 && errno == EINTR)
 			continue;
 		if (more <= 0)
-			return err_sys(err, more < 0 ? errno : ECONNRESET, "the broker did not answer");
+			return err_sys(err, more < 0 ? errno : ECONNRESET, "no response from the broker");
 		n += (size_t)more;
 	}
 	return (got[0] & 0xf0) == kind && got[1] == 2 ? 0

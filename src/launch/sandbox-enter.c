@@ -266,14 +266,14 @@ static const struct {
 	const char *words;
 } steps[] = {
 	{ take_ids, "cannot take our user id into the sandbox" },
-	{ make_private, "cannot make the sandbox's mounts its own" },
-	{ open_mounts, "cannot open what was asked for in the sandbox" },
+	{ make_private, "cannot make the sandbox's mounts private" },
+	{ open_mounts, "cannot open a mount of the sandbox" },
 	{ make_scratch, "cannot mount memory for the sandbox" },
-	{ stack, "cannot lay the sandbox's memory over the root" },
+	{ stack, "cannot mount the overlay of the sandbox's root" },
 	{ devices, "cannot mount /dev and /sys in the sandbox" },
 	{ processes, "cannot mount /proc in the sandbox" },
-	{ binds, "cannot mount what was asked for in the sandbox" },
-	{ turn, "cannot make the sandbox's root the root" },
+	{ binds, "cannot mount in the sandbox" },
+	{ turn, "cannot change the root of the sandbox" },
 	{ network, "cannot set up the sandbox's network" },
 };
 

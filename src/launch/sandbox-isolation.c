@@ -25,7 +25,7 @@ static bool has_limits(const struct job_limits *l)
 
 static int cannot(int errnum, struct sonde_err *err)
 {
-	int rc = err_sys(err, errnum, "cannot make namespaces for a sandbox");
+	int rc = err_sys(err, errnum, "cannot create namespaces for a sandbox");
 	if (errnum == ENOSPC)
 		err_hint(err, "raise user.max_user_namespaces with sysctl");
 	else

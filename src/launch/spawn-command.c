@@ -104,7 +104,7 @@ int launch_output(const struct launch_command *c, int timeout_ms, struct buf *ou
 	int ends[2];
 	pid_t pid;
 	if (pipe2(ends, O_CLOEXEC))
-		return err_sys(err, errno, "cannot make a pipe");
+		return err_sys(err, errno, "cannot create a pipe");
 	CLEANUP(cleanup_fd) int output = ends[0];
 	to_pipe.fds[1] = ends[1];
 	if (c->fds[2] != JOB_FD_OURS)

@@ -111,7 +111,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
 		return n;
 	rc = fs_write_all(a->fd, bytes, n);
 	if (rc < 0) {
-		snprintf(a->error, sizeof(a->error), "cannot write what came: %s", strerror(-rc));
+		snprintf(a->error, sizeof(a->error), "cannot write the response: %s", strerror(-rc));
 		return 0;
 	}
 	a->bytes += (int64_t)n;
@@ -208,7 +208,7 @@ static void over_mqtt(const struct request *r, struct answer *a)
 	int rc = r->topic ? mqtt_publish(&m, &err) : -EINVAL;
 
 	a->status = rc == 0 ? 200 : 0;
-	snprintf(a->error, sizeof(a->error), "%.250s", rc == -EINVAL && !*err.text ? "there is no topic" : err.text);
+	snprintf(a->error, sizeof(a->error), "%.250s", rc == -EINVAL && !*err.text ? "missing topic" : err.text);
 }
 
 static void answer(const struct answer *a)
@@ -236,7 +236,7 @@ int main(void)
 
 	signal(SIGPIPE, SIG_IGN);
 	if (fs_read_file(AT_FDCWD, "/dev/stdin", REQUEST_BYTES_MAX, &text, NULL) < 0 || !parse(&r, &text)) {
-		snprintf(a.error, sizeof(a.error), "the request makes no sense");
+		snprintf(a.error, sizeof(a.error), "invalid request");
 		answer(&a);
 		return 2;
 	}
@@ -246,7 +246,7 @@ int main(void)
 		over_http(&r, &a);
 	curl_slist_free_all(r.headers);
 	if (a.fd >= 0 && close(a.fd) && !*a.error)
-		snprintf(a.error, sizeof(a.error), "cannot write what came: %s", strerror(errno));
+		snprintf(a.error, sizeof(a.error), "cannot write the response: %s", strerror(errno));
 	answer(&a);
 	return fflush(stdout) == 0 && a.status / 100 == 2 && !*a.error ? 0 : 1;
 }

@@ -56,7 +56,7 @@ void model_hint_runs(const char *name, struct sonde_err *err)
 	const char **runs;
 
 	if (count < 0) {
-		err_hint(err, "there are no runs in '%s'; record one: sonde record -- COMMAND", store_runs_dir());
+		err_hint(err, "no runs found in '%s'; record one: sonde record -- COMMAND", store_runs_dir());
 		return;
 	}
 	runs = calloc((size_t)count + 1, sizeof(*runs));

@@ -263,7 +263,7 @@ static int merge(struct filling *f, struct stream *streams, size_t count, struct
 			return 0;
 		rc = first->source->add(f, first->row);
 		if (rc < 0)
-			return err_sys(err, -rc, "cannot make the pyramid");
+			return err_sys(err, -rc, "cannot build the pyramid");
 		tell(f);
 		rc = advance(first, err);
 		if (rc < 0)

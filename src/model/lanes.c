@@ -88,7 +88,7 @@ int model_lanes_open(struct pyramid **out, struct model_run *run, const struct m
 		return 0;
 	CLEANUP(cleanup_fd) int fd = create(run, &dir);
 	if (fd < 0)
-		return err_sys(err, errno, "cannot make a file for the pyramid");
+		return err_sys(err, errno, "cannot create a file for the pyramid");
 	rc = make(fd, run, stamp, opts, err);
 	if (dir >= 0 && rc < 0)
 		unlinkat(dir, STORE_PYRAMID_TEMPORARY, 0);

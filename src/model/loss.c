@@ -33,14 +33,14 @@ static const struct {
 	const char *key;
 	const char *one, *many;
 } counts[] = {
-	{ "dropped", "event was dropped for want of room (sonde record has --memory and --overflow)",
-			"events were dropped for want of room (sonde record has --memory and --overflow)" },
+	{ "dropped", "event was dropped because the ring was full (see --memory and --overflow of sonde record)",
+			"events were dropped because the ring was full (see --memory and --overflow of sonde record)" },
 	{ "lost", "event was lost: the recorder could not keep up",
 			"events were lost: the recorder could not keep up" },
 	{ "unfinished", "event was being written when its process died",
 			"events were being written when their processes died" },
-	{ "damaged", "piece of the ring held nonsense: the program wrote over it",
-			"pieces of the ring held nonsense: the program wrote over them" },
+	{ "damaged", "record of the ring is damaged: the program overwrote it",
+			"records of the ring are damaged: the program overwrote them" },
 	{ "blind_processes", "process or program could not be traced", "processes or programs could not be traced" },
 };
 
@@ -66,11 +66,11 @@ static void say_recovered(struct speaker *s, const json_t *recovered)
 		return;
 	if (json_is_integer(lost))
 		say(s,
-				"the recorder died: %" JSON_INTEGER_FORMAT
-				" events of the tracer are lost, and what other probes saw in its last moments",
+				"the recorder was killed: %" JSON_INTEGER_FORMAT
+				" events of the tracer and the last events of other probes are lost",
 				json_integer_value(lost));
 	else
-		say(s, "the recorder died: what was seen in its last moments is lost, nobody knows how much");
+		say(s, "the recorder was killed; an unknown number of final events is missing");
 }
 
 static void say_recorder(struct speaker *s, const struct model_run *run)
@@ -80,12 +80,12 @@ static void say_recorder(struct speaker *s, const struct model_run *run)
 	const char *trouble = model_run_str(run, "trouble");
 
 	if (run->trouble[0])
-		say(s, "%s: what it said about the run is not known", run->trouble);
+		say(s, "%s: its facts about the run are unknown", run->trouble);
 	if (model_run_is_unfinished(run))
-		say(s, "the recorder has not finished: it still records, or it died and 'sonde recover' can finish");
+		say(s, "the recorder has not finished: it is running, or it was killed ('sonde recover' completes it)");
 	say_recovered(s, json_object_get(run->json, "recovered"));
 	if (trouble)
-		say(s, "the recorder had trouble: %s", trouble);
+		say(s, "the recorder reported an error: %s", trouble);
 	if (lost_rows > 0)
 		say(s, "the recorder could not write %" PRId64 " rows", lost_rows);
 	for (size_t i = 0; i < json_array_size(probes); i++)
@@ -158,7 +158,7 @@ static void say_processes(struct speaker *s, const struct model_run *run)
 			say(s, "process %" PRId64 " (pid %" PRId64 "): %s", p->process, p->pid, state);
 	}
 	if (untraced > PROCESSES_SAID_MAX)
-		say(s, "%zu more processes ended in ways that were not seen", untraced - PROCESSES_SAID_MAX);
+		say(s, "%zu more processes have an unknown exit status", untraced - PROCESSES_SAID_MAX);
 	if (running)
 		say(s, "%zu process%s still running when the recording ended", running,
 				running == 1 ? " was" : "es were");
@@ -176,7 +176,7 @@ int model_losses(struct model_run *run, void (*tell)(void *arg, const char *sent
 	say_processes(&s, run);
 	rc = buf_error(&s.text);
 	buf_release(&s.text);
-	return rc < 0 ? err_sys(err, ENOMEM, "cannot tell what is missing") : 0;
+	return rc < 0 ? err_sys(err, ENOMEM, "cannot list the missing data") : 0;
 }
 
 bool model_run_is_damaged(const struct model_run *run)

@@ -189,7 +189,7 @@ void probe_set_write(struct probe_set *s, bool is_over, struct json *j);
 void probe_set_release(struct probe_set *s);
 
 /* Hint for probes that a setting of the machine disables. */
-#define PROBE_HINT_SETUP "sudo sonde setup enables more; sonde doctor says what"
+#define PROBE_HINT_SETUP "sudo sonde setup enables more; sonde doctor lists what"
 
 extern const char *const probe_state_words[];
 

@@ -200,7 +200,7 @@ static void remark_no_container(struct probe_set *s)
 	struct sonde_err why = SONDE_ERR_INIT;
 	if (!s->host.options.has_engine || !s->host.tasks || s->host.tasks->container)
 		return;
-	err_set(&why, ESRCH, "no process of the container was seen: its engine did not start it as a child of its own");
+	err_set(&why, ESRCH, "no process of the container was seen: its engine did not start it as its own child");
 	err_hint(&why, "sonde record --cgroup observes a container that runs already");
 	remark_followers(s, &why);
 }

@@ -16,7 +16,7 @@ static int refuse(struct query *q, int rc, const char *sql, struct sonde_err *er
 	int at = sqlite3_error_offset(q->db);
 
 	if (rc == SQLITE_AUTH) {
-		err_set(err, EINVAL, "only questions are answered: %s", sqlite3_errmsg(q->db));
+		err_set(err, EINVAL, "only SELECT is allowed: %s", sqlite3_errmsg(q->db));
 		err_hint(err, "a statement may read (SELECT, WITH, VALUES) and change nothing");
 	} else if (at >= 0 && (size_t)at <= strlen(sql)) {
 		err_set(err, EINVAL, "%s, at character %d: '%.40s'", sqlite3_errmsg(q->db), at + 1, sql + at);
@@ -24,7 +24,7 @@ static int refuse(struct query *q, int rc, const char *sql, struct sonde_err *er
 		err_set(err, EINVAL, "%s", sqlite3_errmsg(q->db));
 	}
 	if (rc != SQLITE_AUTH && strstr(err->text, "no such"))
-		err_hint(err, "what there is: SELECT kind, name, \"column\", meaning FROM tables");
+		err_hint(err, "list all with: SELECT kind, name, \"column\", meaning FROM tables");
 	return -EINVAL;
 }
 
@@ -37,17 +37,17 @@ static int prepare(struct query *q, const char *sql, sqlite3_stmt **s, struct so
 	if (rc != SQLITE_OK)
 		return refuse(q, rc, sql, err);
 	if (!*s)
-		return err_set(err, EINVAL, "there is no statement in '%.60s'", sql);
+		return err_set(err, EINVAL, "no statement in '%.60s'", sql);
 	while (rc == SQLITE_OK && !more && *tail) /* comments and empty statements are allowed */
 		rc = sqlite3_prepare_v2(q->db, tail, -1, &more, &tail);
 	if (rc != SQLITE_OK || more) {
 		sqlite3_finalize(more);
 		sqlite3_finalize(*s);
-		return err_set(err, EINVAL, "there is more than one statement; one is answered at a time");
+		return err_set(err, EINVAL, "more than one statement");
 	}
 	if (!sqlite3_stmt_readonly(*s) || !sqlite3_column_count(*s)) {
 		sqlite3_finalize(*s);
-		return err_set(err, EINVAL, "only questions are answered");
+		return err_set(err, EINVAL, "only SELECT is allowed");
 	}
 	return 0;
 }

@@ -246,7 +246,7 @@ int engine_call(struct engine_cursor *c)
 		return fail(c, "the name of a table is missing: %s('io', ...)", engine_kinds[c->module->kind].name);
 	c->t = query_table_find(c->module->q, name);
 	if (!c->t || store_schema_find(c->t->schema->name) != c->t->schema)
-		return fail(c, "there is no table '%.60s'", name);
+		return fail(c, "unknown table '%.60s'", name);
 	c->t->is_asked = true;
 	return run_plan(c);
 }

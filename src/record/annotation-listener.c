@@ -33,7 +33,7 @@ static int open_sink(struct announce *a, struct sonde_err *err)
 	int rc;
 
 	if (mkdirat(a->ring.fd, "tables", 0700) < 0)
-		return err_sys(err, errno, "cannot make '%s/tables'", a->ring.path.data);
+		return err_sys(err, errno, "cannot create '%s/tables'", a->ring.path.data);
 	a->tables_fd = openat(a->ring.fd, "tables", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (a->tables_fd < 0)
 		return err_sys(err, errno, "cannot open '%s/tables'", a->ring.path.data);

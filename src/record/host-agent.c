@@ -137,7 +137,7 @@ static bool answer_send(struct agent *a, const char *rest)
 	buf_addf(&path, "%s/" HOST_RUN, a->dir);
 	CLEANUP(cleanup_fd) int run = open(path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (run < 0)
-		return say(a, "error there is no run: %s", strerror(errno));
+		return say(a, "error cannot open the run: %s", strerror(errno));
 	bool is_fine = send_file(a, run, "run.json", "run.json");
 	int tables = openat(run, "tables", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = tables >= 0 ? fdopendir(tables) : NULL;
@@ -182,7 +182,7 @@ static bool answer(struct agent *a, const char *line)
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
 		if (strlen(answers[i].word) == n && !memcmp(answers[i].word, line, n))
 			return answers[i].answer(a, line + n);
-	return say(a, "error no such request");
+	return say(a, "error unknown request");
 }
 
 /* The client is gone: stop the program and remove its directory. */
@@ -242,7 +242,7 @@ int host_run(const char *dir, struct sonde_err *err)
 	int rc = fs_read_file(AT_FDCWD, path.data, HOST_COMMAND_BYTES_MAX, &bytes, err);
 	char **words = rc ? NULL : words_of(&bytes, 1);
 	if (!words)
-		return rc ? rc : err_set(err, EINVAL, "'%s' holds no command", path.data);
+		return rc ? rc : err_set(err, EINVAL, "no command in '%s'", path.data);
 	const char *directory = words[1], *sonde = words[2];
 	words[0] = words[2];
 	words[1] = record;

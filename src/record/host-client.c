@@ -33,7 +33,7 @@ static int fill(struct hostlink *l, int timeout_ms)
 	l->start = l->end = 0;
 	int n = poll(&p, 1, timeout_ms);
 	if (n <= 0)
-		return break_link(l, err_set(&l->why, ETIMEDOUT, "it does not answer"));
+		return break_link(l, err_set(&l->why, ETIMEDOUT, "no response"));
 	ssize_t got = read(l->from, l->bytes, sizeof(l->bytes));
 	if (got <= 0)
 		return break_link(l, err_set(&l->why, EPIPE, "the connection has ended"));
@@ -68,7 +68,7 @@ static int get_answer(struct hostlink *l, const char *word, char line[HOSTLINK_L
 		return 0;
 	if (!strncmp(line, "error ", 6))
 		return err_set(&l->why, EIO, "%s", line + 6);
-	return break_link(l, err_set(&l->why, EPROTO, "it answers '%.100s'", line));
+	return break_link(l, err_set(&l->why, EPROTO, "unexpected response '%.100s'", line));
 }
 
 __attribute__((format(printf, 2, 3))) static int ask(struct hostlink *l, const char *format, ...)
@@ -90,11 +90,11 @@ static int start(struct hostlink *l, char *const argv[], struct sonde_err *err)
 	sigset_t mask;
 	int to[2], from[2];
 	if (pipe2(to, O_CLOEXEC))
-		return err_sys(err, errno, "cannot make a pipe");
+		return err_sys(err, errno, "cannot create a pipe");
 	if (pipe2(from, O_CLOEXEC)) {
 		close(to[0]);
 		close(to[1]);
-		return err_sys(err, errno, "cannot make a pipe");
+		return err_sys(err, errno, "cannot create a pipe");
 	}
 	/* Signals of the terminal are forwarded by us; all others are for the remote shell. */
 	sigemptyset(&mask);
@@ -125,7 +125,7 @@ int hostlink_open(struct hostlink *l, char *const argv[], struct sonde_err *err)
 	}
 	if (rc) {
 		err_set(err, -rc, "%s", l->why.text);
-		err_hint(err, "sonde must be at the same path there, or say --remote PATH");
+		err_hint(err, "sonde must be at the same path there; otherwise use --remote PATH");
 	}
 	return rc;
 }
@@ -214,7 +214,7 @@ static int take_file(struct hostlink *l, int dirfd, char *line)
 		return break_link(l, err_set(&l->why, EPROTO, "it sends a file '%.100s'", name));
 	CLEANUP(cleanup_fd) int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return break_link(l, err_sys(&l->why, errno, "cannot make '%s'", name));
+		return break_link(l, err_sys(&l->why, errno, "cannot create '%s'", name));
 	return take_bytes(l, fd, bytes);
 }
 
@@ -223,7 +223,7 @@ int hostlink_fetch(struct hostlink *l, int dirfd)
 	char line[HOSTLINK_LINE_BYTES];
 	int rc = ask(l, "send");
 	if (!rc && mkdirat(dirfd, "tables", 0700))
-		return err_sys(&l->why, errno, "cannot make a directory");
+		return err_sys(&l->why, errno, "cannot create a directory");
 	while (!rc) {
 		rc = get_line(l, line, ANSWER_MS);
 		if (rc || !strcmp(line, "end"))
@@ -233,7 +233,7 @@ int hostlink_fetch(struct hostlink *l, int dirfd)
 		else if (!strncmp(line, "file ", 5))
 			rc = take_file(l, dirfd, line);
 		else
-			rc = break_link(l, err_set(&l->why, EPROTO, "it answers '%.100s'", line));
+			rc = break_link(l, err_set(&l->why, EPROTO, "unexpected response '%.100s'", line));
 	}
 	return rc;
 }

@@ -255,7 +255,7 @@ static int record_all(struct hosts *h, struct sonde_err *err)
 		start_recorder(h, &h->all[i]);
 	watch(h);
 	if (mkdirat(h->run.dirfd, "hosts", 0700))
-		return err_sys(err, errno, "cannot make '%s/hosts'", h->run.path);
+		return err_sys(err, errno, "cannot create '%s/hosts'", h->run.path);
 	CLEANUP(cleanup_fd) int hostsfd = openat(h->run.dirfd, "hosts", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	fetch(h, hostsfd);
 	return hosts_write(h, err);

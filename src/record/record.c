@@ -181,7 +181,7 @@ static int check_group(const char *dir, struct sonde_err *err)
 	if (fd < 0)
 		return err_sys(err, errno, "cannot observe the control group '%s'", dir);
 	if (faccessat(fd, "cgroup.procs", F_OK, 0))
-		return err_set(err, EINVAL, "cannot observe '%s': it is no control group", dir);
+		return err_set(err, EINVAL, "cannot observe '%s': not a cgroup", dir);
 	return 0;
 }
 

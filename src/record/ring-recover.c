@@ -198,7 +198,7 @@ static int check_nobody_lives(const struct recovery *r, struct sonde_err *err)
 	if (!pid)
 		return 0;
 	int rc = err_set(err, EBUSY, "process %d is still running and writes to the ring", (int)pid);
-	err_hint(err, "recover again when it has ended, or use --now and lose what it still does");
+	err_hint(err, "recover again when it has exited, or use --now and lose its further events");
 	return rc;
 }
 
@@ -214,7 +214,7 @@ static int make_new_tables(struct recovery *r, struct sonde_err *err)
 {
 	store_tables_remove(r->old.dirfd, STORE_TABLES_NEW);
 	if (mkdirat(r->old.dirfd, STORE_TABLES_NEW, 0700))
-		return err_sys(err, errno, "cannot make '%s/" STORE_TABLES_NEW "'", r->old.path);
+		return err_sys(err, errno, "cannot create '%s/" STORE_TABLES_NEW "'", r->old.path);
 	r->newfd = openat(r->old.dirfd, STORE_TABLES_NEW, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (r->newfd < 0)
 		return err_sys(err, errno, "cannot open '%s/" STORE_TABLES_NEW "'", r->old.path);

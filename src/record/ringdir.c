@@ -35,7 +35,7 @@ static int make_dir(struct ring_dir *r, const char *place, const char *fallback,
 		place = has_room("/dev/shm") ? "/dev/shm" : fallback;
 	buf_addf(&r->path, "%s/sonde-%u.XXXXXX", place, (unsigned)getuid());
 	if (!mkdtemp(r->path.data))
-		return err_sys(err, errno, "cannot make a ring directory '%s'", r->path.data);
+		return err_sys(err, errno, "cannot create a ring directory '%s'", r->path.data);
 	/* Processes may change their directory: the path must be absolute. */
 	char *whole = realpath(r->path.data, NULL);
 	if (whole) {
@@ -105,7 +105,7 @@ static int fill_identity(struct ring_dir *r, struct sonde_err *err)
 	struct sonde_control *c = r->control;
 	struct stat st;
 	if (fstat(r->fd, &st) || getrandom(c->id, sizeof(c->id), 0) != (ssize_t)sizeof(c->id))
-		return err_sys(err, errno, "cannot make the identity of '%s'", r->path.data);
+		return err_sys(err, errno, "cannot create the identity of '%s'", r->path.data);
 	c->inode = st.st_ino;
 	id_text(c, r->id);
 	return 0;

@@ -105,7 +105,7 @@ static bool is_running(struct joining *g, size_t i)
 		return true;
 	p->has_ended = true;
 	one->status = KILLED_CODE;
-	err_set(&one->why, ESRCH, lives ? "it has not said how it ended" : "its recorder was killed");
+	err_set(&one->why, ESRCH, lives ? "it has not reported its exit status" : "its recorder was killed");
 	return false;
 }
 
@@ -197,7 +197,7 @@ static int finish(struct joining *g)
 		if (!g->parts[i].is_known) {
 			snprintf(g->parts[i].name, sizeof(g->parts[i].name), "task-%zu", i);
 			g->hosts.all[i].name = g->parts[i].name;
-			err_set(&g->hosts.all[i].why, ENOENT, "this task never began to record");
+			err_set(&g->hosts.all[i].why, ENOENT, "this task never started recording");
 		}
 	}
 	bool has_runs = find_runs(g);

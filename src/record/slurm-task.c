@@ -68,7 +68,7 @@ static int make_bundle(struct record_step *s, const struct record_hosts *o, stru
 	struct store_run run = STORE_RUN_INIT;
 	int rc = writers_create_run(&run, o->dir, o->name, o->is_forced, err);
 	if (!rc && mkdirat(run.dirfd, "hosts", 0700))
-		rc = err_sys(err, errno, "cannot make '%s/hosts'", run.path);
+		rc = err_sys(err, errno, "cannot create '%s/hosts'", run.path);
 	char *whole = rc ? NULL : realpath(run.path, NULL);
 	if (whole)
 		buf_adds(&s->bundle, whole);
@@ -107,9 +107,9 @@ static int follow(struct record_step *s, const char *meeting, struct sonde_err *
 	while ((n = readlink(meeting, to, sizeof(to) - 1)) < 0 && clock_mono_ns() < until_ns)
 		nanosleep(&pause, NULL);
 	if (n <= 0) {
-		err_set(err, ETIMEDOUT, "the first task of this step has not made its run: there is no '%s' on %s",
+		err_set(err, ETIMEDOUT, "the first task of this step has not created its run: '%s' not found on %s",
 				meeting, s->node);
-		err_hint(err, "all nodes must see one directory: say -o DIR on a file system that they share");
+		err_hint(err, "all nodes need the same directory: use -o DIR on a shared file system");
 		return -ETIMEDOUT;
 	}
 	to[n] = '\0';
@@ -132,7 +132,7 @@ static int start_helper(struct record_step *s, const struct record_hosts *o, con
 {
 	int start_barrier[2];
 	if (pipe2(start_barrier, O_CLOEXEC))
-		return err_sys(err, errno, "cannot make a pipe");
+		return err_sys(err, errno, "cannot create a pipe");
 	s->helper = fork();
 	if (!s->helper) {
 		close(start_barrier[1]);

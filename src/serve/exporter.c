@@ -21,7 +21,7 @@ static int show(void (*write)(struct controller *, struct json *), void *arg, st
 	struct json j;
 
 	if (!a->controller)
-		return err_set(err, ENOENT, "there are no rules: sonde live --rules FILE");
+		return err_set(err, ENOENT, "no rules are loaded: use 'sonde live --rules FILE'");
 	json_init(&j, &reply->body, false);
 	write(a->controller, &j);
 	return 0;

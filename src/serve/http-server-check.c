@@ -18,7 +18,7 @@ int http_make_token(char token[HTTP_TOKEN_BYTES], struct sonde_err *err)
 	unsigned char bytes[(HTTP_TOKEN_BYTES - 1) / 2];
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return err_sys(err, errno, "cannot make a token");
+		return err_sys(err, errno, "cannot create a token");
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
 	return 0;
@@ -176,7 +176,7 @@ static int check_peer(struct MHD_Connection *c, struct sonde_err *err)
 	if (info && getsockopt(info->connect_fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 &&
 			(who.uid == geteuid() || who.uid == 0))
 		return 0;
-	err_set(err, EACCES, "this socket answers to the user who started the server, and to root");
+	err_set(err, EACCES, "only the user who started the server and root may use this socket");
 	return MHD_HTTP_FORBIDDEN;
 }
 
@@ -189,12 +189,12 @@ int http_check_request(struct http_server *g, struct MHD_Connection *c, const st
 	if (g->unix_path)
 		return check_peer(c, err);
 	if (!host || !is_our_host(g, host)) {
-		err_set(err, EACCES, "this server does not answer to that Host");
+		err_set(err, EACCES, "Host header not allowed");
 		err_hint(err, "use the address that was printed, or name the host with --host");
 		return MHD_HTTP_FORBIDDEN;
 	}
 	if (origin && !is_our_origin(origin, host)) {
-		err_set(err, EACCES, "pages of another place may not ask here");
+		err_set(err, EACCES, "cross-origin request not allowed");
 		return MHD_HTTP_FORBIDDEN;
 	}
 	if (flags & HTTP_OPEN || has_key(g, c) || (flags & HTTP_PAGE && has_good_token(g, c)))
@@ -204,6 +204,6 @@ int http_check_request(struct http_server *g, struct MHD_Connection *c, const st
 		return MHD_HTTP_UNAUTHORIZED;
 	}
 	err_set(err, EACCES, "this needs the address with the token, and each token opens the page once");
-	err_hint(err, "start 'sonde view' again, or ask for another link in a browser that has the page open");
+	err_hint(err, "start 'sonde view' again, or request another link in a browser that has the page open");
 	return MHD_HTTP_FORBIDDEN;
 }

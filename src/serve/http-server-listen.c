@@ -36,7 +36,7 @@ static int parse(const char *text, unsigned port, union address *a, socklen_t *b
 		*bytes = sizeof(a->six);
 		return 0;
 	}
-	err_set(err, EINVAL, "'%s' is no numeric address", text);
+	err_set(err, EINVAL, "invalid numeric address '%s'", text);
 	err_hint(err, "127.0.0.1 is this machine alone, 0.0.0.0 every network it is in");
 	return -EINVAL;
 }

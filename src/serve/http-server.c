@@ -66,7 +66,7 @@ static int admit(struct http_request *r, const char *method, struct sonde_err *e
 
 	if (status || r->endpoint)
 		return status;
-	err_set(err, ENOENT, has_path ? "'%s' does not take %s" : "there is no '%s' here", r->path, method);
+	err_set(err, ENOENT, has_path ? "'%s' does not support %s" : "'%s' not found", r->path, method);
 	return has_path ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND;
 }
 

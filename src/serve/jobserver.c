@@ -32,7 +32,7 @@ static int build_name(const char *path, struct buf *name, struct sonde_err *err)
 	if (n && slash[n - 1] == '/')
 		n--;
 	if (!slash || slash == from || n != sizeof(after) - 1 || strncmp(slash, after, n) != 0)
-		return err_set(err, ENOENT, "there is no '%s' here", path);
+		return err_set(err, ENOENT, "'%s' not found", path);
 	buf_add(name, from, (size_t)(slash - from));
 	return buf_error(name);
 }
@@ -79,12 +79,12 @@ static int take_target(const char *path, const char *prefix, struct target *t, s
 
 	*t = (struct target){ .number = (unsigned)n };
 	if (*from < '1' || *from > '9' || n > 100000000 || (*end && *end != '/'))
-		return err_set(err, ENOENT, "there is no '%s' here", path);
+		return err_set(err, ENOENT, "'%s' not found", path);
 	end += *end == '/';
 	name = strchr(end, '/');
 	bytes = name ? (size_t)(name - end) : strlen(end);
 	if (bytes >= sizeof(t->word))
-		return err_set(err, ENOENT, "there is no '%s' here", path);
+		return err_set(err, ENOENT, "'%s' not found", path);
 	memcpy(t->word, end, bytes);
 	t->name = name && name[1] ? name + 1 : NULL;
 	return 0;

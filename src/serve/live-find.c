@@ -46,7 +46,7 @@ static int ask(int fd, struct buf *answer, struct sonde_err *err)
 	if (n == (ssize_t)sizeof(request) - 1)
 		while ((n = recv(fd, part, sizeof(part), 0)) > 0 && answer->len < ANSWER_BYTES_MAX)
 			buf_add(answer, part, (size_t)n);
-	return n < 0 ? err_sys(err, errno, "the control socket does not answer") : 0;
+	return n < 0 ? err_sys(err, errno, "no response from the control socket") : 0;
 }
 
 int live_page_find(const char *socket, struct buf *url, struct sonde_err *err)
@@ -65,7 +65,7 @@ int live_page_find(const char *socket, struct buf *url, struct sonde_err *err)
 	if (text)
 		buf_adds(url, text);
 	else
-		rc = err_set(err, EPROTO, "what answers at '%s' is no sonde live that has a page: %.80s", socket,
+		rc = err_set(err, EPROTO, "the server at '%s' is not a sonde live with a page: %.80s", socket,
 				answer.data);
 	json_decref(said);
 	return rc;

@@ -207,7 +207,7 @@ int run_api_answer_event(struct run_api *v, const struct run_api_query *q, struc
 		.slice = on_near };
 
 	if (pyramid_visit(v->pyramid, (size_t)lane, &visit) < 0 || n.distance_ns == INT64_MAX)
-		return err_set(err, ENOENT, "there is no event at this time");
+		return err_set(err, ENOENT, "no event at this time");
 	pthread_mutex_lock(&v->model);
 	json_init(&j, out, false);
 	json_object(&j);
@@ -354,7 +354,7 @@ int run_api_answer_search(struct run_api *v, const struct run_api_query *q, stru
 	if (rc == 0)
 		rc = run_api_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &limit, err);
 	if (rc == 0 && (!text || !*text))
-		rc = err_set(err, EINVAL, "'text' must say what to look for");
+		rc = err_set(err, EINVAL, "missing search 'text'");
 	if (rc < 0)
 		return rc;
 	h.max = (size_t)(limit + 1) * 3;

@@ -137,7 +137,7 @@ int run_api_answer_flame(struct run_api *v, const struct run_api_query *q, struc
 	if (rc < 0)
 		return rc;
 	if (flame_init(&f.flame) < 0)
-		return err_sys(err, ENOMEM, "cannot make the flame graph");
+		return err_sys(err, ENOMEM, "cannot build the flame graph");
 	rc = spans(v, q, &f, err);
 	if (rc == 0)
 		write_flame(v, &f, out);

@@ -50,7 +50,7 @@ static int add_lanes(struct run_api_lanes *lanes, unsigned long first, unsigned 
 		return err_set(err, EINVAL, "there are lanes 0 to %zu, not %lu to %lu", all ? all - 1 : 0, first, last);
 	for (unsigned long n = first; n <= last; n++) {
 		if (lanes->count == VIEW_LANES_MAX)
-			return err_set(err, EINVAL, "at most %d lanes can be asked for at once", VIEW_LANES_MAX);
+			return err_set(err, EINVAL, "too many lanes (maximum %d)", VIEW_LANES_MAX);
 		lanes->numbers[lanes->count++] = (uint32_t)n;
 	}
 	return 0;

@@ -230,7 +230,7 @@ static int make(struct run_api *v, struct weights *s, struct flame *f, struct bu
 	if (rc < 0)
 		return rc;
 	if (place_stacks(v, f, s) < 0)
-		return err_sys(err, ENOMEM, "cannot make the flame graph");
+		return err_sys(err, ENOMEM, "cannot build the flame graph");
 	json_init(&j, out, false);
 	json_object(&j);
 	json_kint(&j, "from_ns", s->w.from_ns - v->start_ns);
@@ -255,7 +255,7 @@ int run_api_flame_of_samples(struct run_api *v, const struct run_api_query *q, b
 	if (rc < 0)
 		return rc;
 	if (flame_init(&f) < 0)
-		return err_sys(err, ENOMEM, "cannot make the flame graph");
+		return err_sys(err, ENOMEM, "cannot build the flame graph");
 	pthread_mutex_lock(&v->model);
 	rc = make(v, &s, &f, out, err);
 	pthread_mutex_unlock(&v->model);

@@ -119,7 +119,7 @@ static int run_sql(struct run_api_sql *s, const char *sql, int64_t rows, struct 
 	json_object(&a.j);
 	rc = query_run(s->query, sql, &limits, &sink, &end, err);
 	if (rc == -E2BIG)
-		return err_set(err, E2BIG, "the answer is longer than %zu MiB", ANSWER_BYTES_MAX >> 20);
+		return err_set(err, E2BIG, "the result exceeds %zu MiB", ANSWER_BYTES_MAX >> 20);
 	if (rc < 0) /* any failure is reported as an error of the statement */
 		return -EINVAL;
 	json_end(&a.j);

@@ -43,7 +43,7 @@ static int choose(const struct http *h, const struct http_request *request, stru
 	*run_api = !which || strcmp(which, "a") == 0 ? h->run_api : strcmp(which, "b") == 0 ? h->other : NULL;
 	if (*run_api)
 		return 0;
-	return err_set(err, ENOENT, "there is no such run here; 'sonde view --with RUN' has one to compare with");
+	return err_set(err, ENOENT, "run not found; use 'sonde view --with RUN' to compare two runs");
 }
 
 static int get_answer(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err)

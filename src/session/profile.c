@@ -193,7 +193,7 @@ static void json_recommended(struct json *j, const struct session_profile *p)
 	else
 		json_int(j, (int64_t)memory_bytes);
 	json_kstr(j, "basis",
-			p->spec->image ? "the most of all repeats and a fifth; of the container, as seen last"
+			p->spec->image ? "maximum of all repeats plus 20 %; of the container: last reading"
 				       : "the most of all repeats and a fifth; memory by the largest process, "
 					 "cpus by the average");
 	json_end(j);

@@ -43,7 +43,7 @@ int pyramid_open(struct pyramid **out, int fd, struct sonde_err *err)
 		return err_sys(err, ENOMEM, "cannot open the pyramid");
 	if (fstat(fd, &st) < 0 || st.st_size <= 0 || !S_ISREG(st.st_mode)) {
 		free(p);
-		return err_set(err, EBADMSG, "the pyramid is no file with anything in it");
+		return err_set(err, EBADMSG, "the pyramid is empty or not a regular file");
 	}
 	p->size = (size_t)st.st_size;
 	map = mmap(NULL, p->size, PROT_READ, MAP_SHARED, fd, 0);

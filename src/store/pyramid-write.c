@@ -207,7 +207,7 @@ int pyramid_writer_open(struct pyramid_writer **out, int fd, uint64_t stamp, str
 	struct pyramid_head room = { .version = 0 };
 
 	if (!w)
-		return err_sys(err, ENOMEM, "cannot make a pyramid");
+		return err_sys(err, ENOMEM, "cannot create a pyramid");
 	w->fd = fd;
 	w->stamp = stamp;
 	buf_init(&w->out, 0);

@@ -103,7 +103,7 @@ static int check_json(const struct store_run *run, struct sonde_err *err)
 	int rc = read_start(run->dirfd, text, sizeof(text));
 
 	if (rc == -ENOENT) {
-		err_set(err, ENOENT, "the run '%s' has no " RUN_JSON ": its recorder died early", run->path);
+		err_set(err, ENOENT, "the run '%s' has no " RUN_JSON ": its recorder was killed early", run->path);
 		err_hint(err, "sonde recover %s", run->path);
 		return rc;
 	}
@@ -179,7 +179,7 @@ static int make_at(const char *dir, bool *is_made, struct sonde_err *err)
 		return err_sys(err, -empty, "cannot use '%s' for the run", dir);
 	if (!empty) {
 		err_set(err, ENOTEMPTY, "cannot use '%s' for the run: it is not empty", dir);
-		err_hint(err, "give a directory that does not exist yet, or remove this one");
+		err_hint(err, "use a directory that does not exist yet, or remove this one");
 		return -ENOTEMPTY;
 	}
 	return 0;
@@ -210,15 +210,15 @@ static int make_unique(const char *runs, struct buf *name, struct buf *path, str
 		buf_reset(path);
 		buf_addf(path, "%s/%s", runs, name->data);
 		if (buf_error(path) < 0 || buf_error(name) < 0)
-			return err_sys(err, ENOMEM, "cannot make the run");
+			return err_sys(err, ENOMEM, "cannot create the run");
 		if (mkdir(path->data, 0700) == 0)
 			return 0;
 		if (errno != EEXIST)
-			return err_sys(err, errno, "cannot make the run '%s'", path->data);
+			return err_sys(err, errno, "cannot create the run '%s'", path->data);
 		name->len = length;
 		name->data[length] = '\0';
 	}
-	return err_set(err, EEXIST, "cannot make the run '%s': there are too many of that name", path->data);
+	return err_set(err, EEXIST, "cannot create the run '%s': there are too many of that name", path->data);
 }
 
 /* Best effort: the run is valid without the link. */
@@ -242,7 +242,7 @@ static int make_in_runs(const char *program, struct buf *path, struct sonde_err 
 	int rc = fs_mkdir_p(runs, 0700, err);
 
 	if (rc < 0) {
-		err_hint(err, "set SONDE_RUNS to a directory that can be written, or give one with -o");
+		err_hint(err, "set SONDE_RUNS to a writable directory, or use -o DIR");
 		return rc;
 	}
 	name_run(&name, program);
@@ -265,7 +265,7 @@ int store_run_create(struct store_run *run, const char *dir, const char *program
 		buf_adds(&path, dir);
 	buf_addf(&tables, "%s/" TABLES, path.data);
 	if (mkdir(tables.data, 0700) < 0)
-		return err_sys(err, errno, "cannot make the directory '%s'", tables.data);
+		return err_sys(err, errno, "cannot create the directory '%s'", tables.data);
 	rc = store_run_open_any(run, path.data, err);
 	if (rc == 0)
 		run->is_made = is_made;
@@ -318,7 +318,7 @@ int store_run_replace(struct store_run *run, const char *dir, struct sonde_err *
 		run->tablesfd = openat(run->dirfd, TABLES, OPEN_DIR | O_NOFOLLOW);
 	if (run->tablesfd >= 0)
 		return 0;
-	rc = err_sys(err, errno, "cannot make the directory '%s/" TABLES "'", dir);
+	rc = err_sys(err, errno, "cannot create the directory '%s/" TABLES "'", dir);
 	store_run_release(run);
 	return rc;
 }
@@ -394,12 +394,12 @@ int store_run_find(const char *name, struct buf *path, struct sonde_err *err)
 		return find_latest_path(name, slash, path, err);
 	buf_adds(path, name);
 	if (is_bundle(name) || slash)
-		return is_bundle(name) ? 0 : err_set(err, ENOENT, "there is no run '%s'", name);
+		return is_bundle(name) ? 0 : err_set(err, ENOENT, "run '%s' not found", name);
 	path->len = before;
 	buf_addf(path, "%s/%s", store_runs_dir(), name);
 	if (is_plain_name(name) && is_bundle(path->data + before))
 		return 0;
-	err_set(err, ENOENT, "there is no run '%s', neither here nor in '%s'", name, store_runs_dir());
+	err_set(err, ENOENT, "run '%s' not found, neither here nor in '%s'", name, store_runs_dir());
 	err_hint(err, "ls %s", store_runs_dir());
 	return -ENOENT;
 }

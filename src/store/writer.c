@@ -196,7 +196,7 @@ static int fail(struct store_writer *w, int rc, struct sonde_err *err)
 	w->lost += w->build.gather.rows;
 	store_gather_reset(&w->build.gather);
 	err_sys(err, -rc, "cannot write the table '%s'", w->build.schema->name);
-	err_hint(err, "its rows from here on are lost; what was written before stays readable");
+	err_hint(err, "its further rows are lost; those written before stay readable");
 	return rc;
 }
 

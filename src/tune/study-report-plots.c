@@ -212,7 +212,7 @@ void report_losses_of_steps(struct buf *out, const struct tune_report *r, struct
 		return;
 	fit_frame(&f, all, n);
 	buf_adds(out, "<h2>Steps</h2><figure>");
-	open_svg(out, &f, "best value of each trial after so many steps");
+	open_svg(out, &f, "best value of each trial by step");
 	for (size_t t = r->o->count; t-- > 0 && shown < CURVES_MAX;) {
 		const struct tune_trial *trial = &r->o->trials[t];
 		bool is_best = trial == r->outcome->best.trial, is_cut = trial->result.state == TUNE_CUT;

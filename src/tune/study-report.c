@@ -73,12 +73,12 @@ static void add_limit(struct buf *out, const struct tune_report *r)
 		if (nearest(r, k, &value) <= 0)
 			continue;
 		is_below = value < b->limit.min;
-		buf_addf(out, "no trial kept the limits: %s was %.6g at %s, and may be %.6g at %s", b->metric.name,
+		buf_addf(out, "no trial met the limits: %s was %.6g at %s, and may be %.6g at %s", b->metric.name,
 				value, is_below ? "most" : "least", is_below ? b->limit.min : b->limit.max,
 				is_below ? "least" : "most");
 		return;
 	}
-	buf_adds(out, "no trial kept all limits at once");
+	buf_adds(out, "no trial met all limits");
 }
 
 void tune_report_verdict(struct buf *out, const struct tune_report *r)

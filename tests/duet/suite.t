@@ -140,7 +140,7 @@ duet -f -v -o several one.yml
 is '-f writes into a directory that exists' "$status $(ls several | grep -c '^lines.*times')" '0 2' || diag "$err"
 like '-v says what is done' "$err" 'sonde duet: nap duet 0'
 duet -o several --filter nowhere --resume one.yml
-like '--filter leaves the others out' "$status $err" '^1 .*there is nothing to run'
+like '--filter leaves the others out' "$status $err" '^1 .*nothing to run'
 
 # in step: the sides meet at the barrier that the JVM agent knows
 cat >sync.yml <<EOS

@@ -27,7 +27,7 @@ static int write_textfile(const char *path, const struct buf *text, struct sonde
 {
 	int rc = fs_replace_file(AT_FDCWD, path, text->data, text->len, err);
 
-	return rc == 0 && chmod(path, 0644) ? err_sys(err, errno, "cannot make '%s' readable", path) : rc;
+	return rc == 0 && chmod(path, 0644) ? err_sys(err, errno, "cannot create '%s' readable", path) : rc;
 }
 
 static int push(const char *url, const struct buf *text, struct sonde_err *err)

@@ -79,7 +79,7 @@ static int open_helper(pid_t *pid, struct sonde_err *err)
 		return errno == EACCES ? refuse_outsider(path.data, err)
 				       : err_sys(err, errno, "cannot run '%s'", path.data);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return err_sys(err, errno, "cannot ask for packets");
+		return err_sys(err, errno, "cannot capture packets");
 	rc = start_helper(path.data, ends[1], pid, err);
 	close(ends[1]);
 	if (!rc && receive(ends[0], first, 0) == 1)

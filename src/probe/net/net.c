@@ -118,7 +118,7 @@ static void report_net(void *state, struct json *j)
 
 const struct probe_ops probe_net = {
 	.name = "net",
-	.doc = "what connections carried, by process: from the headers of packets",
+	.doc = "traffic of connections by process, from packet headers",
 	.option = "--net",
 	.open = open_net,
 	.fds = net_fds,

@@ -38,7 +38,7 @@ static int read_cpus(struct perf_source_private *p, struct sonde_err *err)
 			p->cpus[p->cpu_count++] = (uint32_t)first;
 		end += *end == ',';
 	}
-	return p->cpu_count ? 0 : err_set(err, ENODEV, "cannot tell which CPUs there are");
+	return p->cpu_count ? 0 : err_set(err, ENODEV, "cannot list the CPUs");
 }
 
 static int add_root(struct perf_source_private *p, int32_t pid, int32_t tid)

@@ -315,7 +315,7 @@ static int attach_block(void *state, struct sonde_err *err)
 	for (int i = 0; !rc && i < POINTS; i++)
 		if (!b->points[i].is_open) {
 			*err = b->points[i].why;
-			err_prefix(err, "single requests are not seen, disks' counters are");
+			err_prefix(err, "single requests are not recorded, disk counters are");
 			rc = -EACCES;
 		}
 	return rc;
@@ -379,7 +379,7 @@ static void free_block(void *state)
 
 const struct probe_ops probe_block = {
 	.name = "block",
-	.doc = "how long each request to a disk took, and who made it",
+	.doc = "latency of each disk request, by process",
 	.open = open_block,
 	.attach = attach_block,
 	.fds = block_fds,

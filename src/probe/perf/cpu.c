@@ -146,7 +146,7 @@ static const struct perf_event_name *choose(struct probe_host *host, const char 
 	const struct perf_event_name *e = perf_event_find(name);
 	struct sonde_err why = SONDE_ERR_INIT;
 	if (!e)
-		err_set(err, EINVAL, "there is no event '%s'", name);
+		err_set(err, EINVAL, "unknown event '%s'", name);
 	if (!e || can_count(e))
 		return e;
 	err_set(&why, ENOENT, "this machine cannot count '%s'", name);

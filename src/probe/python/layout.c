@@ -111,11 +111,11 @@ static int read_table(struct python_layout *l, const struct table *t, uint64_t r
 		small[i] = (uint32_t)words[i];
 	}
 	if (memcmp(words, "xdebugpy", 8) != 0 || words[WORD_VERSION] >> 16 != t->version)
-		return err_set(err, ENOTSUP, "it does not say its offsets where others of its version do");
+		return err_set(err, ENOTSUP, "its offsets are not where those of its version are");
 	if (words[WORD_FREE_THREADED])
 		return err_set(err, ENOTSUP, "it runs without the global lock");
 	take_words(l, t, small);
-	return is_fine && is_sane(l) ? 0 : err_set(err, ENOTSUP, "its offsets make no sense");
+	return is_fine && is_sane(l) ? 0 : err_set(err, ENOTSUP, "its offsets are invalid");
 }
 
 static const struct table *table_of(uint64_t version)

@@ -212,7 +212,7 @@ static int check_rights(struct sonde_err *err)
 	if (geteuid())
 		return err_set(err, EPERM, "only root may watch system calls by tracepoints");
 	if (syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILES, 0, 0))
-		return err_set(err, ENOSYS, "this kernel does not tell whether processes share descriptors (kcmp)");
+		return err_set(err, ENOSYS, "this kernel cannot report whether processes share descriptors (kcmp)");
 	return 0;
 }
 

@@ -58,7 +58,7 @@ static void free_syscalls(void *state)
 static int open_syscalls(struct probe_host *host, void **state, struct sonde_err *err)
 {
 #ifndef __x86_64__
-	return err_set(err, ENOTSUP, "system calls are known by their x86-64 numbers alone");
+	return err_set(err, ENOTSUP, "system calls are supported on x86-64 only");
 #endif
 	if (host->options.has_own_pids)
 		return err_set(err, ENOTSUP, "system calls are not seen in a sandbox or container");

@@ -154,7 +154,7 @@ static void watch_calls(void *library)
 	*(void **)(void *)&subscribe = dlsym(library, "cuptiSubscribe");
 	*(void **)(void *)&enable = dlsym(library, "cuptiEnableDomain");
 	if (!cupti_watch_calls(subscribe, enable))
-		sonde_meta("gpu.cuda_calls", "CUPTI tells of no calls: another tool may have it");
+		sonde_meta("gpu.cuda_calls", "CUPTI reports no calls: another tool may use it");
 }
 
 GPU_EXPORT int InitializeInjection(void);

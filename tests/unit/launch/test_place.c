@@ -494,7 +494,7 @@ static void ordinary_users_are_told(void **state)
 		if (setgid(65534) || setuid(65534) || prctl(PR_SET_DUMPABLE, 1))
 			_exit(1);
 		int rc = job_isolation_check(&place, &err);
-		_exit(rc && strstr(err.text, "cannot make a control group") && strstr(err.hint, "root") ? 0 : 2);
+		_exit(rc && strstr(err.text, "cannot create a cgroup") && strstr(err.hint, "root") ? 0 : 2);
 	}
 	int status;
 	waitpid(pid, &status, 0);

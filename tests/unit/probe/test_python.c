@@ -212,13 +212,13 @@ static void what_is_refused_and_why(void **state)
 	refused("without the global lock");
 	make(&fake, &v3_13);
 	fake.words[1] = fake.version = v3_14.hex; /* a table of another form than the version's */
-	refused("offsets make no sense");
+	refused("offsets are invalid");
 	make(&fake, &v3_14);
 	fake.words[v3_14.frame] = UINT32_MAX;
-	refused("offsets make no sense");
+	refused("offsets are invalid");
 	make(&fake, &v3_14);
 	fake.words[0] = 0;
-	refused("does not say its offsets");
+	refused("offsets are not where");
 	fake.version = 0x030f00f0;
 	refused("CPython 3.15: Python frames are read of 3.11, 3.13 and 3.14");
 	fake.version = 0x030e00b1;
