@@ -158,6 +158,12 @@ int cli_usage(struct cli_context *ctx, const char *fmt, ...) __attribute__((form
 #define CLI_HELP_ASKED 1
 int cli_parse(struct cli_context *ctx, const struct cli_command *command, char **argv);
 
+/* Parses the text of an option into the field of its row. On failure the field is unchanged. */
+int value_set(const struct cli_option *option, const char *text, void *options, struct arena *arena,
+		struct sonde_err *err);
+/* Returns the index of text in choices, or -EINVAL with the list and, for a typo, the nearest one as hint. */
+int value_choice(const char *const *choices, const char *text, size_t len, struct sonde_err *err);
+
 /* The path of sonde on another host: --remote, or the same path as here if that is NULL. Allocated in the arena. */
 int cli_remote_path(struct cli_context *ctx, const char *remote, const char **path);
 
@@ -166,6 +172,12 @@ int cli_main(int argc, char **argv, const struct cli_command *const commands[]);
 
 /* Parses and runs the command named by argv[0]; used by cli_main and the front program. */
 int cli_run(const struct cli_command *command, char **argv);
+
+/* dispatch.c: runs the command argv[0], of another program under libexec/sonde or of bin/sonde itself. Returns an exit
+ * code; on failure err is filled. Does not return if another program was executed. */
+int front_dispatch(char **argv, struct sonde_err *err);
+/* Prints the list of commands, for `sonde` without arguments. */
+void front_print_overview(void);
 
 /* Prints a line "prefix: text" to stderr, or "text" if prefix is NULL. It may contain untrusted names: control
  * characters are replaced. */

@@ -11,7 +11,6 @@
 #include "cli/cli.h"
 #include "cli/events.h"
 #include "cli/open-run.h"
-#include "cli/stdout-buffer.h"
 #include "model/totals.h"
 #include "model/tree.h"
 #include "result/result.h"

@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/open-run.h"
-#include "cli/stdout-buffer.h"
 #include "query/query.h"
 #include "result/term.h"
 

@@ -2,6 +2,7 @@
  * sonde view: show a run, a comparison, a study or a running `sonde live` in the browser.
  */
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/open-run.h"
@@ -9,12 +10,16 @@
 #include "serve/duet-routes.h"
 #include "serve/live-page.h"
 #include "serve/page.h"
+#include "serve/report-file.h"
 #include "serve/run-routes.h"
 #include "serve/study-routes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #define PORT 8000
 #define PORTS_TRIED 10 /* if no port is given */
@@ -258,4 +263,61 @@ const struct cli_command cmd_view = {
 	.options_size = sizeof(struct options),
 	.examples = examples,
 	.run = run,
+};
+
+/* sonde report: write a run as a standalone HTML file. */
+
+struct report_options {
+	const char *path;
+	uint64_t events_bytes;
+};
+
+static const struct cli_option report_rows[] = {
+	{ 'o', "output", "FILE", CLI_PATH(struct report_options, path), .default_text = "report.html",
+			.help = "Output file; '-' is standard output." },
+	{ 0, "events", "SIZE", CLI_SIZE(struct report_options, events_bytes), .default_text = "8M",
+			.help = "Size limit of embedded events; more allow to zoom deeper." },
+	CLI_OPTIONS_END,
+};
+
+static int write_out(const struct report_options *o, const struct buf *page, struct sonde_err *err)
+{
+	if (strcmp(o->path, "-") == 0)
+		return fs_write_all(STDOUT_FILENO, page->data, page->len) < 0
+				? err_sys(err, errno, "cannot write the report")
+				: 0;
+	if (fs_write_output(o->path, page->data, page->len, err) < 0)
+		return -EIO;
+	printf("%s\n", o->path);
+	return 0;
+}
+
+static int run_report(struct cli_context *ctx)
+{
+	const struct report_options *o = ctx->options;
+	CLEANUP(buf_release) struct buf page = BUF_INIT;
+	struct run_api *run_api;
+	int rc = run_api_open(&run_api, ctx->arg_count ? ctx->args[0] : NULL, ctx->err);
+
+	if (rc < 0)
+		return rc;
+	rc = report_write(run_api, o->events_bytes, &page, ctx->err);
+	run_api_free(run_api);
+	return rc < 0 ? rc : write_out(o, &page, ctx->err);
+}
+
+static const struct cli_example report_examples[] = {
+	{ "sonde report -o training.html", "Write the latest run as an HTML file." },
+	{ "sonde report --events 64M big", "Write another run, with more of its events." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_report = {
+	.name = "report",
+	.usage = "[-o FILE] [--events SIZE] [RUN]",
+	.positional = CLI_BUNDLE_POSITIONAL,
+	.options = report_rows,
+	.options_size = sizeof(struct report_options),
+	.examples = report_examples,
+	.run = run_report,
 };

@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/help.h"
-#include "cli/registry.h"
 
 #include <errno.h>
 #include <fcntl.h>

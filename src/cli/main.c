@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/help.h"
-#include "cli/registry.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,6 @@
 /*
- * Opens the run of a command; a ring directory is converted to a temporary run directory while it is opened.
+ * The run that a command reads, and its buffered output. A ring directory is converted to a temporary run directory
+ * while it is opened.
  */
 #include "cli/open-run.h"
 
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -86,4 +88,43 @@ void cli_run_range(const struct model_run *run, int64_t from, int64_t to, int64_
 		*from_ns = INT64_MAX;
 	if (!to || __builtin_add_overflow(start_ns, to, to_ns))
 		*to_ns = INT64_MAX;
+}
+
+/* Output. */
+
+#define PIECE_BYTES 65536
+
+void out_init(struct out *o)
+{
+	*o = (struct out)OUT_INIT;
+	signal(SIGPIPE, SIG_IGN);
+}
+
+void out_release(struct out *o)
+{
+	buf_release(&o->text);
+}
+
+static void write_text(struct out *o)
+{
+	if (!o->error)
+		o->error = buf_error(&o->text);
+	if (!o->error)
+		o->error = fs_write_all(STDOUT_FILENO, o->text.data, o->text.len);
+	buf_reset(&o->text);
+}
+
+bool out_is_over(struct out *o)
+{
+	if (o->text.len >= PIECE_BYTES)
+		write_text(o);
+	return o->error < 0;
+}
+
+int out_finish(struct out *o, struct sonde_err *err)
+{
+	write_text(o);
+	if (!o->error || o->error == -EPIPE)
+		return 0;
+	return err_sys(err, -o->error, "cannot write to standard output");
 }

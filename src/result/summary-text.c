@@ -4,7 +4,7 @@
  *
  * A line is truncated to the width of the screen, except for a command to copy.
  */
-#include "result/summary-text.h"
+#include "result/result.h"
 
 #include "base/cleanup.h"
 #include "base/shell-words.h"
