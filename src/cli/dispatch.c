@@ -48,14 +48,6 @@ static int unknown_command(const char *name, struct sonde_err *err)
 	return CLI_EXIT_USAGE;
 }
 
-static int run_here(char **argv)
-{
-	for (size_t i = 0; commands[i]; i++)
-		if (strcmp(commands[i]->name, argv[0]) == 0)
-			return cli_run(commands[i], argv);
-	return CLI_EXIT_FAILED;
-}
-
 /* argv[-1] exists: the word before the command's name, which is replaced by the program's name. */
 static int become(const struct cli_entry *entry, char **argv, struct sonde_err *err)
 {
@@ -81,7 +73,12 @@ int front_dispatch(char **argv, struct sonde_err *err)
 
 	if (!entry)
 		return unknown_command(argv[0], err);
-	return entry->program->file ? become(entry, argv, err) : run_here(argv);
+	if (entry->program->file)
+		return become(entry, argv, err);
+	for (size_t i = 0; commands[i]; i++)
+		if (strcmp(commands[i]->name, argv[0]) == 0)
+			return cli_run(commands[i], argv);
+	return CLI_EXIT_FAILED;
 }
 
 /* sonde help: print the list of commands, or one command's help or man page. */
@@ -163,20 +160,15 @@ const struct cli_command cmd_version = { .name = "version", .usage = "", .run = 
 static const char *const completion_shells[] = { "bash", "zsh", NULL };
 static const char *const scripts[] = { "/share/bash-completion/completions/sonde", "/share/zsh/site-functions/_sonde" };
 
-static void add_script(struct buf *path, const char *shell)
-{
-	for (size_t i = 0; completion_shells[i]; i++)
-		if (strcmp(completion_shells[i], shell) == 0)
-			buf_adds(path, scripts[i]);
-}
-
 static int run_completion(struct cli_context *ctx)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	CLEANUP(buf_release) struct buf script = BUF_INIT;
 	int rc = fs_prefix(&path, ctx->err);
 
-	add_script(&path, ctx->args[0]);
+	for (size_t i = 0; completion_shells[i]; i++)
+		if (strcmp(completion_shells[i], ctx->args[0]) == 0)
+			buf_adds(&path, scripts[i]);
 	if (!rc)
 		rc = fs_read_file(AT_FDCWD, path.data, SCRIPT_BYTES_MAX, &script, ctx->err);
 	if (!rc)

@@ -160,29 +160,6 @@ static void arguments_part(struct writer *w, const struct cli_positional *positi
 	line(w, left.data, text.data);
 }
 
-static void examples_part(struct writer *w, const struct cli_example *example)
-{
-	if (!example)
-		return;
-	heading(w, "Examples");
-	for (; example->command; example++) {
-		buf_addf(w->out, "  %s\n      ", example->command);
-		term_wrap(w->out, example->what, 6, 6, w->term->width);
-		buf_addc(w->out, '\n');
-	}
-}
-
-static void exit_codes_part(struct writer *w, const struct cli_exit_code *row)
-{
-	heading(w, "Exit codes");
-	for (; row->code; row++) {
-		CLEANUP(buf_release) struct buf left = BUF_INIT;
-
-		buf_addf(&left, "  %s", row->code);
-		line(w, left.data, row->what);
-	}
-}
-
 void help_write(struct buf *out, const struct cli_command *command, const struct term *term)
 {
 	struct writer w = { .out = out, .term = term, .indent = left_width(command) + 2 };
@@ -194,9 +171,21 @@ void help_write(struct buf *out, const struct cli_command *command, const struct
 		buf_addf(out, "\nsonde %s - %s\n", command->name, entry->summary);
 	arguments_part(&w, &command->positional);
 	options_part(&w, command);
-	examples_part(&w, command->examples);
+	if (command->examples)
+		heading(&w, "Examples");
+	for (const struct cli_example *e = command->examples; e && e->command; e++) {
+		buf_addf(out, "  %s\n      ", e->command);
+		term_wrap(out, e->what, 6, 6, term->width);
+		buf_addc(out, '\n');
+	}
+	heading(&w, "Exit codes");
 	w.indent = 12;
-	exit_codes_part(&w, help_exit_codes(command));
+	for (const struct cli_exit_code *row = help_exit_codes(command); row->code; row++) {
+		CLEANUP(buf_release) struct buf left = BUF_INIT;
+
+		buf_addf(&left, "  %s", row->code);
+		line(&w, left.data, row->what);
+	}
 }
 
 /* The registry. commands.def comes from the build as commands.inc;
@@ -295,47 +284,30 @@ const char *cli_entry_nearest(const char *typed)
 	return words_nearest(typed, names);
 }
 
-static size_t widest_name(void)
-{
-	size_t widest = 0;
-
-	for (size_t i = 0; names[i]; i++)
-		if (strlen(names[i]) > widest)
-			widest = strlen(names[i]);
-	return widest;
-}
-
-static void list_group(struct buf *out, const struct term *term, enum cli_group group)
-{
-	size_t indent = widest_name() + 4;
-
-	for (const struct cli_entry *entry = cli_entries; entry->name; entry++) {
-		if (entry->group != group)
-			continue;
-		buf_adds(out, "  ");
-		term_add(out, term, TERM_CYAN, entry->name);
-		buf_addf(out, "%*s", (int)(indent - 2 - strlen(entry->name)), "");
-		term_wrap(out, entry->summary, indent, indent, term->width);
-		buf_addc(out, '\n');
-	}
-}
-
-static bool has_commands(enum cli_group group)
-{
-	for (const struct cli_entry *entry = cli_entries; entry->name; entry++)
-		if (entry->group == group)
-			return true;
-	return false;
-}
-
 void cli_entry_list(struct buf *out, const struct term *term)
 {
+	size_t indent = 0;
+
+	for (size_t i = 0; names[i]; i++)
+		if (strlen(names[i]) + 4 > indent)
+			indent = strlen(names[i]) + 4;
 	for (int group = 0; group < CLI_GROUPS; group++) {
-		if (!has_commands(group))
-			continue;
-		buf_adds(out, group ? "\n" : "");
-		term_add(out, term, TERM_BOLD, cli_group_titles[group]);
-		buf_addc(out, '\n');
-		list_group(out, term, group);
+		bool has_title = false;
+
+		for (const struct cli_entry *entry = cli_entries; entry->name; entry++) {
+			if ((int)entry->group != group)
+				continue;
+			if (!has_title) { /* groups without commands are omitted */
+				buf_adds(out, group ? "\n" : "");
+				term_add(out, term, TERM_BOLD, cli_group_titles[group]);
+				buf_addc(out, '\n');
+				has_title = true;
+			}
+			buf_adds(out, "  ");
+			term_add(out, term, TERM_CYAN, entry->name);
+			buf_addf(out, "%*s", (int)(indent - 2 - strlen(entry->name)), "");
+			term_wrap(out, entry->summary, indent, indent, term->width);
+			buf_addc(out, '\n');
+		}
 	}
 }

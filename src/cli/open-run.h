@@ -25,6 +25,9 @@
 
 /* Opens the first argument, or the latest run. The caller frees it. */
 int cli_open_run(struct cli_context *ctx, struct model_run **run);
+/* Replaces run.json in the directory: the format's version, then the members of the object. */
+struct json_t;
+int cli_write_run_json(int dirfd, const struct json_t *members, struct sonde_err *err);
 /* Converts times since the start of the run to [*from_ns, *to_ns) on its clock; to 0: no end. */
 void cli_run_range(const struct model_run *run, int64_t from, int64_t to, int64_t *from_ns, int64_t *to_ns);
 

@@ -38,7 +38,7 @@ static int parse_int(const char *text, int64_t *value, struct sonde_err *err)
 	return 0;
 }
 
-static char *limit_text(const struct cli_option *option, int64_t limit, char text[TERM_TEXT])
+static const char *limit_text(const struct cli_option *option, int64_t limit, char text[TERM_TEXT])
 {
 	if (option->type == CLI_TYPE_SIZE)
 		return term_bytes(text, (uint64_t)limit);
@@ -48,14 +48,22 @@ static char *limit_text(const struct cli_option *option, int64_t limit, char tex
 	return text;
 }
 
-static int within_limits(const struct cli_option *option, const char *text, int64_t value, struct sonde_err *err)
+/* Also for uint64_t fields: numbers are at most INT64_MAX. */
+static int set_number(const struct cli_option *option, const char *text, int64_t *field, struct sonde_err *err)
 {
-	bool has_limits = option->min || option->max;
-	int64_t max = has_limits ? option->max : INT64_MAX;
+	int64_t v = 0, max = option->min || option->max ? option->max : INT64_MAX;
 	char low[TERM_TEXT], high[TERM_TEXT];
+	int rc = option->type == CLI_TYPE_SIZE              ? parse_size(text, (uint64_t *)&v, err)
+			: option->type == CLI_TYPE_SECONDS  ? parse_seconds(text, &v, err)
+			: option->type == CLI_TYPE_DURATION ? parse_duration(text, &v, err)
+							    : parse_int(text, &v, err);
 
-	if (value >= option->min && value <= max)
+	if (rc)
+		return rc;
+	if (v >= option->min && v <= max) {
+		*field = v;
 		return 0;
+	}
 	limit_text(option, option->min, low);
 	if (max == INT64_MAX)
 		return err_set(err, ERANGE, "'%s' is out of range: must be %s or more", text, low);
@@ -121,106 +129,44 @@ static int list_split(const struct cli_option *option, const char *text, char se
 	}
 }
 
-typedef int set_function(const struct cli_option *option, const char *text, void *field, struct arena *arena,
-		struct sonde_err *err);
-
-static int set_flag(const struct cli_option *option, const char *text, void *field, struct arena *arena,
-		struct sonde_err *err)
-{
-	*(bool *)field = true;
-	return 0;
-}
-
-static int set_string(const struct cli_option *option, const char *text, void *field, struct arena *arena,
-		struct sonde_err *err)
-{
-	*(const char **)field = text;
-	return 0;
-}
-
-static int set_path(const struct cli_option *option, const char *text, void *field, struct arena *arena,
-		struct sonde_err *err)
-{
-	if (!*text)
-		return err_set(err, EINVAL, "the name is empty");
-	return set_string(option, text, field, arena, err);
-}
-
-static int parse_number(enum cli_type type, const char *text, int64_t *value, struct sonde_err *err)
-{
-	if (type == CLI_TYPE_SIZE)
-		return parse_size(text, (uint64_t *)value, err);
-	if (type == CLI_TYPE_SECONDS)
-		return parse_seconds(text, value, err);
-	if (type == CLI_TYPE_DURATION)
-		return parse_duration(text, value, err);
-	return parse_int(text, value, err);
-}
-
-/* Also for uint64_t fields: numbers are at most INT64_MAX. */
-static int set_number(const struct cli_option *option, const char *text, void *field, struct arena *arena,
-		struct sonde_err *err)
-{
-	int64_t v = 0;
-	int rc = parse_number(option->type, text, &v, err);
-
-	if (!rc)
-		rc = within_limits(option, text, v, err);
-	if (!rc)
-		*(int64_t *)field = v;
-	return rc;
-}
-
-static int set_choice(const struct cli_option *option, const char *text, void *field, struct arena *arena,
-		struct sonde_err *err)
-{
-	int index = value_choice(option->choices, text, strlen(text), err);
-
-	if (index < 0)
-		return index;
-	*(int *)field = index;
-	return 0;
-}
-
-static int set_strings(const struct cli_option *option, const char *text, void *field, struct arena *arena,
-		struct sonde_err *err)
-{
-	return list_add(field, text, strlen(text), arena, err);
-}
-
-static int set_words(const struct cli_option *option, const char *text, void *field, struct arena *arena,
-		struct sonde_err *err)
-{
-	return list_split(option, text, ',', field, arena, err);
-}
-
-static int set_paths(const struct cli_option *option, const char *text, void *field, struct arena *arena,
-		struct sonde_err *err)
-{
-	return list_split(option, text, ':', field, arena, err);
-}
-
-static set_function *const setters[] = {
-	[CLI_TYPE_FLAG] = set_flag,
-	[CLI_TYPE_STRING] = set_string,
-	[CLI_TYPE_PATH] = set_path,
-	[CLI_TYPE_RUN] = set_path,
-	[CLI_TYPE_INT] = set_number,
-	[CLI_TYPE_SIZE] = set_number,
-	[CLI_TYPE_DURATION] = set_number,
-	[CLI_TYPE_SECONDS] = set_number,
-	[CLI_TYPE_CHOICE] = set_choice,
-	[CLI_TYPE_STRINGS] = set_strings,
-	[CLI_TYPE_WORDS] = set_words,
-	[CLI_TYPE_PATHS] = set_paths,
-};
-
 int value_set(const struct cli_option *option, const char *text, void *options, struct arena *arena,
 		struct sonde_err *err)
 {
-	if (option->type == CLI_TYPE_SETTER)
+	void *field = (char *)options + option->offset;
+	int index;
+
+	switch (option->type) {
+	case CLI_TYPE_FLAG:
+		*(bool *)field = true;
+		return 0;
+	case CLI_TYPE_PATH:
+	case CLI_TYPE_RUN:
+		if (!*text)
+			return err_set(err, EINVAL, "the name is empty");
+		/* fall through */
+	case CLI_TYPE_STRING:
+		*(const char **)field = text;
+		return 0;
+	case CLI_TYPE_INT:
+	case CLI_TYPE_SIZE:
+	case CLI_TYPE_DURATION:
+	case CLI_TYPE_SECONDS:
+		return set_number(option, text, field, err);
+	case CLI_TYPE_CHOICE:
+		index = value_choice(option->choices, text, strlen(text), err);
+		if (index >= 0)
+			*(int *)field = index;
+		return index < 0 ? index : 0;
+	case CLI_TYPE_STRINGS:
+		return list_add(field, text, strlen(text), arena, err);
+	case CLI_TYPE_WORDS:
+		return list_split(option, text, ',', field, arena, err);
+	case CLI_TYPE_PATHS:
+		return list_split(option, text, ':', field, arena, err);
+	case CLI_TYPE_SETTER:
 		return option->set(option, text, options, err);
-	return setters[option->type](option, text, (char *)options + option->offset, arena, err);
+	}
+	return err_set(err, EINVAL, "unknown type of option '--%s'", option->long_name);
 }
 
 /* Words. */
@@ -298,33 +244,23 @@ static int unknown_long(struct cli_context *ctx, const char *word, size_t len)
 	return fail(ctx);
 }
 
-static const char *metavar(const struct cli_option *option)
-{
-	return option->metavar ? option->metavar : "VALUE";
-}
-
-/* The user's first value of a list replaces its default, later ones are appended. */
-static void forget_default(struct parser *p, const struct cli_option *option)
-{
-	bool is_list = option->type == CLI_TYPE_STRINGS || option->type == CLI_TYPE_WORDS ||
-			option->type == CLI_TYPE_PATHS;
-	bool *is_given = &p->is_given[option - p->ctx->command->options];
-
-	if (is_list && !*is_given)
-		*(struct cli_list *)((char *)p->ctx->options + option->offset) = (struct cli_list){ 0 };
-	*is_given = true;
-}
-
 static int take(struct parser *p, const struct cli_option *option, const char *shown, size_t shown_len,
 		const char *value)
 {
 	struct cli_context *ctx = p->ctx;
+	bool *is_given;
 
 	if (option == &help_option) {
 		p->wants_help = true;
 		return 0;
 	}
-	forget_default(p, option);
+	is_given = &p->is_given[option - ctx->command->options];
+	/* The user's first value of a list replaces its default, later ones are appended. */
+	if (!*is_given &&
+			(option->type == CLI_TYPE_STRINGS || option->type == CLI_TYPE_WORDS ||
+					option->type == CLI_TYPE_PATHS))
+		*(struct cli_list *)((char *)ctx->options + option->offset) = (struct cli_list){ 0 };
+	*is_given = true;
 	if (value_set(option, value, ctx->options, ctx->arena, ctx->err) == 0)
 		return 0;
 	err_prefix(ctx->err, "option '%.*s'", (int)shown_len, shown);
@@ -339,7 +275,8 @@ static int take_next(struct parser *p, const struct cli_option *option, const ch
 	const char *value = *p->next;
 
 	if (!value)
-		return cli_usage(p->ctx, "option '%.*s' requires a value: %s", (int)shown_len, shown, metavar(option));
+		return cli_usage(p->ctx, "option '%.*s' requires a value: %s", (int)shown_len, shown,
+				option->metavar ? option->metavar : "VALUE");
 	p->next++;
 	return take(p, option, shown, shown_len, value);
 }
@@ -390,11 +327,6 @@ static int add_argument(struct cli_context *ctx, char *word)
 	return 0;
 }
 
-static bool is_program_start(const struct cli_command *command)
-{
-	return command->flags & CLI_TAKES_PROGRAM && !command->positional.name;
-}
-
 static int parse_word(struct parser *p)
 {
 	char *word = *p->next;
@@ -403,7 +335,7 @@ static int parse_word(struct parser *p)
 		p->next++;
 		return word[1] == '-' ? parse_long(p, word) : parse_cluster(p, word);
 	}
-	if (is_program_start(p->ctx->command)) {
+	if (p->ctx->command->flags & CLI_TAKES_PROGRAM && !p->ctx->command->positional.name) {
 		p->ctx->program = p->next;
 		return 0;
 	}
@@ -423,20 +355,6 @@ static int parse_rest(struct parser *p)
 	for (; *p->next && !rc; p->next++)
 		rc = add_argument(p->ctx, *p->next);
 	return rc;
-}
-
-static int check_counts(struct cli_context *ctx)
-{
-	const struct cli_positional *positional = &ctx->command->positional;
-
-	if (ctx->arg_count < positional->min)
-		return cli_usage(ctx, "missing argument %s", positional->name);
-	if (ctx->command->flags & CLI_NEEDS_PROGRAM && !ctx->program) {
-		cli_usage(ctx, "missing program to run");
-		err_hint(ctx->err, "usage: sonde %s %s", ctx->command->name, ctx->command->usage);
-		return fail(ctx);
-	}
-	return 0;
 }
 
 static int set_up(struct parser *p, char **argv)
@@ -479,26 +397,28 @@ int cli_parse(struct cli_context *ctx, const struct cli_command *command, char *
 		}
 		rc = parse_word(&p);
 	}
-	if (rc)
-		return rc;
-	return p.wants_help ? CLI_HELP_ASKED : check_counts(ctx);
-}
-
-/* The path may or may not pass through a remote shell: only characters that need no quoting are allowed. */
-static bool is_plain(const char *path)
-{
-	return *path && !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-")];
+	if (rc || p.wants_help)
+		return rc ? rc : CLI_HELP_ASKED;
+	if (ctx->arg_count < command->positional.min)
+		return cli_usage(ctx, "missing argument %s", command->positional.name);
+	if (command->flags & CLI_NEEDS_PROGRAM && !ctx->program) {
+		rc = cli_usage(ctx, "missing program to run");
+		err_hint(ctx->err, "usage: sonde %s %s", command->name, command->usage);
+	}
+	return rc;
 }
 
 int cli_remote_path(struct cli_context *ctx, const char *remote, const char **path)
 {
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-";
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	int rc = remote ? 0 : fs_prefix(&text, ctx->err);
 
 	if (rc < 0)
 		return rc;
 	buf_adds(&text, remote ? remote : "/bin/sonde");
-	if (!is_plain(text.data))
+	/* The path may or may not pass through a remote shell: only characters that need no quoting are allowed. */
+	if (!text.len || text.data[strspn(text.data, plain)])
 		return cli_usage(ctx, "invalid --remote '%s': only letters, digits and /._+- are allowed", text.data);
 	*path = arena_strdup(ctx->arena, text.data);
 	return *path ? 0 : err_sys(ctx->err, ENOMEM, "cannot set the remote path of sonde");

@@ -209,25 +209,6 @@ static int take_target(struct cli_context *ctx, const struct recording_options *
 	return 0;
 }
 
-/* Limits and isolation of the program. */
-static int take_place(struct cli_context *ctx, const struct recording_options *o, struct job_isolation *p)
-{
-	int rc = place_of(ctx, &o->place, p);
-	if (!rc && !ctx->program && (p->kind != JOB_PROCESS || o->timeout_ns))
-		return cli_usage(ctx, "limits, isolation and --timeout require a program to run");
-	return rc;
-}
-
-static int check_events(struct cli_context *ctx, const struct cli_list *events)
-{
-	if (events->count > PROBE_EVENTS_MAX)
-		return cli_usage(ctx, "too many --events (maximum %d)", PROBE_EVENTS_MAX);
-	for (size_t i = 0; i < events->count; i++)
-		if (!probe_has_event(events->items[i]))
-			return cli_usage(ctx, "unknown event '%s'", events->items[i]);
-	return 0;
-}
-
 /* The words of --probes and those of options that enable a probe. */
 static const char *const *take_probes(struct cli_context *ctx, const struct recording_options *o)
 {
@@ -275,9 +256,14 @@ static int take_wishes(struct cli_context *ctx, struct recording_options *o, str
 	if (!rc)
 		rc = check_filters(ctx, "gpu-filters", &o->gpu_filters);
 	if (!rc)
-		rc = take_place(ctx, o, place);
-	if (!rc)
-		rc = check_events(ctx, &o->events);
+		rc = place_of(ctx, &o->place, place);
+	if (!rc && !ctx->program && (place->kind != JOB_PROCESS || o->timeout_ns))
+		rc = cli_usage(ctx, "limits, isolation and --timeout require a program to run");
+	if (!rc && o->events.count > PROBE_EVENTS_MAX)
+		rc = cli_usage(ctx, "too many --events (maximum %d)", PROBE_EVENTS_MAX);
+	for (size_t i = 0; !rc && i < o->events.count; i++)
+		if (!probe_has_event(o->events.items[i]))
+			rc = cli_usage(ctx, "unknown event '%s'", o->events.items[i]);
 	if (!rc && ctx->program)
 		rc = take_command(ctx, o->is_shell);
 	return rc;

@@ -27,41 +27,18 @@ static const char *const styles[] = {
 	[TERM_CYAN] = "\033[36m",
 };
 
-static bool is_set(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value;
-}
-
-static bool is_dumb(void)
-{
-	const char *kind = getenv("TERM");
-
-	return !kind || strcmp(kind, "dumb") == 0;
-}
-
-static size_t width_of(int fd)
-{
-	struct winsize size;
-	const char *columns = getenv("COLUMNS");
-	unsigned long n = columns ? strtoul(columns, NULL, 10) : 0;
-
-	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-		return size.ws_col;
-	return n > 0 && n <= 10000 ? n : WIDTH_DEFAULT;
-}
-
 struct term term_of(FILE *stream)
 {
+	const char *no_color = getenv("NO_COLOR"), *kind = getenv("TERM"), *columns = getenv("COLUMNS");
+	unsigned long n = columns ? strtoul(columns, NULL, 10) : 0;
+	struct winsize size;
 	int fd = fileno(stream);
-	bool is_terminal = isatty(fd);
+	struct term term = { .is_terminal = isatty(fd), .width = n > 0 && n <= 10000 ? n : WIDTH_DEFAULT };
 
-	return (struct term){
-		.is_terminal = is_terminal,
-		.has_colour = is_terminal && !is_set("NO_COLOR") && !is_dumb(),
-		.width = width_of(fd),
-	};
+	term.has_colour = term.is_terminal && !(no_color && *no_color) && kind && strcmp(kind, "dumb") != 0;
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		term.width = size.ws_col;
+	return term;
 }
 
 void term_add(struct buf *out, const struct term *term, enum term_style style, const char *text)
@@ -149,8 +126,10 @@ void term_wrap(struct buf *out, const char *text, size_t at, size_t indent, size
 void term_progress_init(struct term_progress *p)
 {
 	struct term term = term_of(stderr);
+	const char *kind = getenv("TERM");
 
-	*p = (struct term_progress){ .is_on = term.is_terminal && !is_dumb(), .width = term.width };
+	*p = (struct term_progress){ .is_on = term.is_terminal && kind && strcmp(kind, "dumb") != 0,
+		.width = term.width };
 }
 
 /* Bytes of text that fill at most `columns` columns. */
@@ -254,32 +233,23 @@ char *term_count(char text[TERM_TEXT], uint64_t count)
 	return in_units(text, (double)count, count_units);
 }
 
-#define MINUTE_S 60
-#define HOUR_S 3600
-#define DAY_S 86400
-
-static char *long_duration(char text[TERM_TEXT], uint64_t s)
-{
-	if (s >= DAY_S)
-		snprintf(text, TERM_TEXT, "%llu d %02d h", (unsigned long long)(s / DAY_S), (int)(s % DAY_S / HOUR_S));
-	else if (s >= HOUR_S)
-		snprintf(text, TERM_TEXT, "%d h %02d min", (int)(s / HOUR_S), (int)(s % HOUR_S / MINUTE_S));
-	else
-		snprintf(text, TERM_TEXT, "%d min %02d s", (int)(s / MINUTE_S), (int)(s % MINUTE_S));
-	return text;
-}
-
 char *term_ns(char text[TERM_TEXT], int64_t ns)
 {
-	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+	enum { MINUTE_S = 60, HOUR_S = 3600, DAY_S = 86400 };
+	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns, s = size / 1000000000;
 	char *start = text;
 
 	if (ns < 0)
 		*text++ = '-';
-	if (size >= UINT64_C(100) * 1000000000)
-		long_duration(text, size / 1000000000);
-	else
+	if (s < 100)
 		in_units(text, (double)size, ns_units);
+	else if (s < HOUR_S)
+		snprintf(text, TERM_TEXT - 1, "%d min %02d s", (int)(s / MINUTE_S), (int)(s % MINUTE_S));
+	else if (s < DAY_S)
+		snprintf(text, TERM_TEXT - 1, "%d h %02d min", (int)(s / HOUR_S), (int)(s % HOUR_S / MINUTE_S));
+	else
+		snprintf(text, TERM_TEXT - 1, "%llu d %02d h", (unsigned long long)(s / DAY_S),
+				(int)(s % DAY_S / HOUR_S));
 	return start;
 }
 
@@ -340,14 +310,6 @@ void term_table_cellf(struct term_table *t, const char *fmt, ...)
 	term_table_cell(t, TERM_PLAIN, text.data);
 }
 
-static bool has_titles(const struct term_table *t)
-{
-	for (size_t i = 0; i < t->column_count; i++)
-		if (t->columns[i].title)
-			return true;
-	return false;
-}
-
 /* The column of the next cell; after the last column, the first one. */
 static size_t next_column(const struct term_table *t, size_t column)
 {
@@ -384,14 +346,6 @@ static void pad(struct pen *pen, size_t n)
 	pen->at += n;
 }
 
-static void write_wrapped(struct pen *pen, const struct term_cell *cell)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	term_wrap(&text, cell->text, pen->at, pen->at, pen->term->width);
-	term_add(pen->out, pen->term, cell->style, text.data);
-}
-
 static void write_cell(struct pen *pen, size_t column, const struct term_cell *cell)
 {
 	const struct term_column *kind = &pen->table->columns[column];
@@ -400,10 +354,14 @@ static void write_cell(struct pen *pen, size_t column, const struct term_cell *c
 
 	if (kind->align == TERM_RIGHT)
 		pad(pen, fill);
-	if (is_last && kind->is_wrapped && pen->term->is_terminal)
-		write_wrapped(pen, cell);
-	else
+	if (is_last && kind->is_wrapped && pen->term->is_terminal) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		term_wrap(&text, cell->text, pen->at, pen->at, pen->term->width);
+		term_add(pen->out, pen->term, cell->style, text.data);
+	} else {
 		term_add(pen->out, pen->term, cell->style, cell->text);
+	}
 	pen->at += cell->columns;
 	if (is_last) {
 		buf_addc(pen->out, '\n');
@@ -411,16 +369,6 @@ static void write_cell(struct pen *pen, size_t column, const struct term_cell *c
 		return;
 	}
 	pad(pen, kind->align == TERM_LEFT ? fill + GAP : GAP);
-}
-
-static void write_titles(struct pen *pen)
-{
-	for (size_t i = 0; i < pen->table->column_count; i++) {
-		const char *title = pen->table->columns[i].title ? pen->table->columns[i].title : "";
-		struct term_cell cell = { .text = title, .columns = term_columns(title), .style = TERM_BOLD };
-
-		write_cell(pen, i, &cell);
-	}
 }
 
 /* Empty last cells leave trailing blanks; remove them. */
@@ -443,11 +391,20 @@ int term_table_write(struct term_table *t, struct buf *out, const struct term *t
 {
 	struct pen pen = { .out = out, .term = term, .table = t, .widths = measure(t) };
 	size_t column = 0;
+	bool has_titles = false;
 
 	if (t->error || !pen.widths)
 		return -ENOMEM;
-	if (has_titles(t))
-		write_titles(&pen);
+	for (size_t i = 0; i < t->column_count; i++)
+		has_titles |= t->columns[i].title != NULL;
+	for (size_t i = 0; has_titles && i < t->column_count; i++) {
+		const char *title = t->columns[i].title ? t->columns[i].title : "";
+
+		write_cell(&pen, i,
+				&(struct term_cell){ .text = title,
+						.columns = term_columns(title),
+						.style = TERM_BOLD });
+	}
 	for (const struct term_cell *cell = t->first; cell; cell = cell->next) {
 		write_cell(&pen, column, cell);
 		column = next_column(t, column);
