@@ -65,7 +65,7 @@ like 'and that is said' "$err" '\-\-listen'
 echo '10.98.1.2 agents=x' >bad
 run sonde fleet up --listen 10.98.0.1 --hosts-file bad
 is 'a bad line' "$status" 1
-like 'is named' "$err" "'bad': line 1: 'agents=x'"
+like 'is named' "$err" "'bad': line 1: invalid number of agents 'agents=x'"
 run sonde fleet up --listen 10.98.0.1 --hosts -oProxyCommand=x
 is 'a host that is an option is none' "$status" 1
 run sonde fleet up --listen 'x y' --agents 0

@@ -5,7 +5,7 @@
 
 run sonde fleet up --listen 127.0.0.1 --hosts slurm
 is 'outside of an allocation it does not come up' "$status" 1
-like 'and says why' "$err" 'no allocation of Slurm.*hint: .*salloc'
+like 'and says why' "$err" 'not inside a Slurm allocation.*hint: .*salloc'
 slurm_start
 slurm_stop() {
 	local rc=$?
