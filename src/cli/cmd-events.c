@@ -84,11 +84,6 @@ static bool is_pattern(const char *text)
 	return text[strcspn(text, "*?[")] != '\0';
 }
 
-static bool is_same(const char *wanted, const char *text)
-{
-	return is_pattern(wanted) ? fnmatch(wanted, text, 0) == 0 : strcmp(wanted, text) == 0;
-}
-
 /* The set of string ids that match one of the words; a word may be a pattern. */
 static bool *ids_of(const struct event_filter *f, const char *const *words, size_t count)
 {
@@ -98,7 +93,8 @@ static bool *ids_of(const struct event_filter *f, const char *const *words, size
 		const char *text = model_cname(f->run, (int64_t)id);
 
 		for (size_t i = 0; text && i < count && !is_one[id]; i++)
-			is_one[id] = is_same(words[i], text);
+			is_one[id] = is_pattern(words[i]) ? fnmatch(words[i], text, 0) == 0
+							  : strcmp(words[i], text) == 0;
 	}
 	return is_one;
 }
@@ -287,27 +283,19 @@ static int print(struct event_writer *w, struct model_rows *rows, write_fn *writ
 	return rc;
 }
 
-static int skipped_for_tail(struct store_table *t, const struct model_rows_opts *opts, int64_t tail, uint64_t *skip,
-		struct sonde_err *err)
-{
-	uint64_t count = 0;
-	int rc = tail ? model_rows_count(t, opts, &count, err) : 0;
-
-	*skip = tail && count > (uint64_t)tail ? count - (uint64_t)tail : 0;
-	return rc;
-}
-
 static int print_table(struct cli_context *ctx, struct event_writer *w, struct event_filter *filter, struct out *out)
 {
 	const struct options *o = ctx->options;
 	struct store_table *t = model_table(w->run, w->table->id);
 	struct model_rows_opts opts = { .has_range = false };
 	struct model_rows *rows;
-	uint64_t skip;
+	uint64_t skip = 0, count = 0;
 	int rc;
 
 	event_filter_apply(filter, &opts);
-	rc = skipped_for_tail(t, &opts, o->tail, &skip, ctx->err);
+	rc = o->tail ? model_rows_count(t, &opts, &count, ctx->err) : 0;
+	if (o->tail && count > (uint64_t)o->tail)
+		skip = count - (uint64_t)o->tail;
 	if (rc == 0)
 		rc = model_rows_open(&rows, t, &opts, ctx->err);
 	if (rc < 0)

@@ -148,26 +148,19 @@ static int summary_print(struct cli_context *ctx, struct analyze *a, const struc
 	return rc < 0 ? err_sys(ctx->err, -rc, "cannot print the summary") : out_finish(&out, ctx->err);
 }
 
-static int part_path(const char *output, const struct engine_part *part, struct buf *path)
-{
-	struct stat st;
-	bool is_dir = output && stat(output, &st) == 0 && S_ISDIR(st.st_mode);
-
-	if (output)
-		buf_adds(path, output);
-	if (is_dir)
-		buf_addc(path, '/');
-	if (is_dir || !output)
-		buf_addf(path, "part-%u-of-%u.sonde", part->number, part->count);
-	return buf_error(path);
-}
-
 static int write_part(struct cli_context *ctx, struct analyze *a, const struct engine_part *part)
 {
 	const struct options *o = ctx->options;
 	CLEANUP(buf_release) struct buf bytes = BUF_INIT, path = BUF_INIT;
-	int rc = part_path(o->output, part, &path);
+	struct stat st;
+	bool is_dir = o->output && stat(o->output, &st) == 0 && S_ISDIR(st.st_mode);
+	int rc;
 
+	if (o->output)
+		buf_addf(&path, "%s%s", o->output, is_dir ? "/" : "");
+	if (is_dir || !o->output)
+		buf_addf(&path, "part-%u-of-%u.sonde", part->number, part->count);
+	rc = buf_error(&path);
 	if (rc == 0)
 		rc = analyze_save(a, &bytes, ctx->err);
 	if (rc == 0)
