@@ -44,8 +44,9 @@ struct place {
 struct model_stacks {
 	struct model_run *run;
 	struct arena arena;
-	struct node *nodes; /* by id - 1 */
-	size_t node_count;
+	struct node *nodes;     /* by id - 1 */
+	size_t node_count;      /* room for them */
+	size_t last_node;       /* the highest id */
 	struct module *modules; /* by number - 1 */
 	size_t module_count;
 	struct symbol *symbols; /* by module, start, order */
@@ -106,6 +107,7 @@ static int take_stack(struct model_stacks *s, const void *row)
 		return 0; /* only in a hostile table */
 	if (!make_room(&s->nodes, &s->node_count, r->stack, sizeof(*s->nodes)))
 		return -ENOMEM;
+	s->last_node = (size_t)r->stack > s->last_node ? (size_t)r->stack : s->last_node;
 	s->nodes[r->stack - 1] = (struct node){
 		.parent = r->parent >= 1 && r->parent < r->stack ? r->parent : STORE_NULL,
 		.module = r->module,
@@ -307,7 +309,7 @@ static const struct place *name_place(struct model_stacks *s, const struct node 
 
 size_t model_stacks_count(const struct model_stacks *s)
 {
-	return s->node_count;
+	return s->last_node;
 }
 
 int64_t model_stack_parent(const struct model_stacks *s, int64_t stack)
