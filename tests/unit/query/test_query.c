@@ -160,7 +160,8 @@ static void tables_show_their_rows(void **state)
 			"1|10|1|-|1000|5000|/bin/one|/home|-|0|-|7|0|-|ended\n"
 			"2|20|10|1|2000|-|/bin/two|-|-|-|9|-|-|-|-\n");
 	ask(f,
-			"SELECT ts_ns, dur_ns, process, pid, tid, call, file, path, file2, path2, fd, ret, errnum, size, \"offset\", "
+			"SELECT ts_ns, dur_ns, process, pid, tid, call, file, path, file2, path2, fd, ret, errnum, "
+			"size, \"offset\", "
 			"category, kind, bytes FROM io",
 			"1000|10|1|10|10|open|2|/data/a|-|-|-|3|0|3|-|open|open|-\n"
 			"1100|20|1|10|10|read|2|/data/a|-|-|-|100|0|100|-|data|read|100\n"
@@ -274,7 +275,8 @@ static void stacks_have_frames(void **state)
 	struct fixture *f = *state;
 
 	ask(f, "SELECT stack, depth, function, module, source, line, is_kernel, is_inlined FROM frame WHERE stack = 3",
-			"3|0|sys_read|[kernel]|-|0|1|0\n3|1|work|/bin/program|-|0|0|0\n3|2|main|/bin/program|-|0|0|0\n");
+			"3|0|sys_read|[kernel]|-|0|1|0\n3|1|work|/bin/program|-|0|0|0\n"
+			"3|2|main|/bin/program|-|0|0|0\n");
 	ask(f, "SELECT stack, depth, function FROM frame",
 			"1|0|main\n2|0|work\n2|1|main\n3|0|sys_read\n3|1|work\n3|2|main\n4|0|memcpy\n4|1|main\n");
 	ask(f, "SELECT rowid FROM frame WHERE stack = 2", "2097152\n2097153\n");
@@ -292,7 +294,8 @@ static void views_add_up(void **state)
 	struct fixture *f = *state;
 
 	ask(f,
-			"SELECT path, calls, opens, read_bytes, written_bytes, bytes, total_ns, errors, processes, first_ns, last_ns "
+			"SELECT path, calls, opens, read_bytes, written_bytes, bytes, total_ns, errors, processes, "
+			"first_ns, last_ns "
 			"FROM files",
 			"/data/a|4|1|175|-|175|100|0|2|1000|1500\n/tmp/b|3|0|-|95|95|65|1|2|1300|1500\n");
 	ask(f, "SELECT step, dur_ns FROM steps WHERE name = 'epoch'", "0|-\n1|400\n2|600\n");
@@ -306,7 +309,8 @@ static void table_functions_aggregate(void **state)
 
 	ask(f, "SELECT * FROM stats('span', 'dur_ns')", "-|-|4|258|64.5r|44.4335r|8|100|50|100|100|3\n");
 	ask(f,
-			"SELECT key, key2, count, sum, min, max, distinct_values FROM stats('span', 'dur_ns', 'name', 'tid') "
+			"SELECT key, key2, count, sum, min, max, distinct_values FROM stats('span', 'dur_ns', "
+			"'name', 'tid') "
 			"ORDER BY key, key2",
 			"compute|11|1|50|50|50|1\nload|10|2|200|100|100|1\nload|20|1|8|8|8|1\n");
 	ask(f,
@@ -487,9 +491,10 @@ static void limits_stop_a_statement(void **state)
 	assert_int_equal(run_limited(f, endless, &(struct query_limits){ .time_ns = 20000000 }), -ETIMEDOUT);
 	assert_string_equal(f->err.text, "the statement was stopped after 0.0 s, the limit");
 	assert_string_equal(f->err.hint, "narrow it down (ts_ns BETWEEN ... AND ...), or raise the limit");
-	assert_int_equal(
-			run_limited(f, "SELECT count(*) FROM frame a, frame b, frame c, frame d, frame e, frame g, frame h, frame i, frame j",
-					&(struct query_limits){ .time_ns = 20000000 }),
+	assert_int_equal(run_limited(f,
+					 "SELECT count(*) FROM frame a, frame b, frame c, frame d, frame e, frame g, "
+					 "frame h, frame i, frame j",
+					 &(struct query_limits){ .time_ns = 20000000 }),
 			-ETIMEDOUT);
 	assert_int_equal(run_limited(f, "SELECT length(zeroblob(16000000) || zeroblob(3))",
 					 &(struct query_limits){ .memory_bytes = 4 << 20 }),
