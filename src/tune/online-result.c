@@ -97,7 +97,8 @@ static void add_configs(struct buf *out, const struct online_controller *c)
 		add_cell(out, s->cost_s);
 		for (size_t i = 0; i < space->count; i++) {
 			*text = '\0';
-			if (!isnan(s->point[i]) && tune_param_is_category(&space->params[i]))
+			if (!isnan(s->point[i]) && tune_param_is_category(&space->params[i]) &&
+					space->params[i].choices) /* a bool has none */
 				snprintf(text, sizeof(text), "%s", space->params[i].choices[(size_t)s->point[i]].text);
 			else if (!isnan(s->point[i]))
 				tune_param_format(&space->params[i], s->point[i], text, sizeof(text));
