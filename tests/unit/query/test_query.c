@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "query/query.h"
+#include "store/writer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -553,6 +554,136 @@ static void arguments_are_an_array(void **state)
 	truth_end(&f.t);
 }
 
+/* A table that this program does not know, and ones whose names would be SQL. */
+struct foreign {
+	int64_t at_ns, number;
+	double real;
+	const struct store_text *text;
+};
+
+static const struct store_column_schema foreign_columns[] = { { "at_ns", "when", STORE_INT, STORE_TIME },
+	{ "number", "a number", STORE_INT, STORE_PLAIN }, { "real", "a real", STORE_REAL, STORE_PLAIN },
+	{ "text", "a text", STORE_TEXT, STORE_PLAIN } };
+static const struct store_column_schema quoted_columns[] = { { "a\" b", "", STORE_INT, STORE_PLAIN } };
+static const struct store_schema foreign_schema = { "foreign_rows", "rows of others", 1, 4, foreign_columns };
+static const struct store_schema quoted_schema = { "quoted", "", 1, 1, quoted_columns };
+static const struct store_schema sqlite_schema = { "sqlite_x", "", 1, 1, foreign_columns };
+
+static void add_foreign(struct truth *t, const struct store_schema *schema, int rows)
+{
+	struct store_text text = { "hi", 2 };
+	struct store_writer *w;
+
+	assert_int_equal(store_writer_open(&w, t->bundle.run.tablesfd, schema, NULL), 0);
+	for (int i = 0; i < rows; i++) {
+		struct foreign row = { 100 * i, i, i / 2.0, i % 2 ? NULL : &text };
+
+		assert_int_equal(store_writer_add(w, &row, NULL), 0);
+	}
+	assert_int_equal(store_writer_close(w, NULL), 0);
+}
+
+static void tables_of_others_are_shown(void **state)
+{
+	struct fixture f = { .out = BUF_INIT };
+
+	(void)state;
+	truth_start(&f.t);
+	f.t.bundle.json = "{\"sonde_run\":1,\"state\":\"complete\",\"name\":\"test\",\"host\":{\"name\":\"box\","
+			  "\"cpus\":3},"
+			  "\"exit\":{\"code\":4},\"clock\":{\"start_mono_ns\":9223372036854775000},\"wall_ns\":1000}";
+	add_foreign(&f.t, &foreign_schema, 3);
+	add_foreign(&f.t, &quoted_schema, 1);
+	add_foreign(&f.t, &sqlite_schema, 1);
+	open_run(&f);
+	ask(&f, "SELECT * FROM foreign_rows", "0|0|0r|hi\n100|1|0.5r|-\n200|2|1r|hi\n");
+	ask(&f, "SELECT number FROM FOREIGN_ROWS WHERE at_ns > 0 AND number < 2", "1\n");
+	ask(&f, "SELECT text FROM foreign_rows WHERE number = 2", "hi\n");
+	ask(&f, "SELECT \"column\", type, meaning FROM tables WHERE name = 'foreign_rows'",
+			"-|-|\nat_ns|INTEGER|\nnumber|INTEGER|\nreal|REAL|\ntext|TEXT|\n");
+	ask(&f, "SELECT count(*) FROM tables WHERE name IN ('quoted', 'sqlite_x')", "0\n");
+	refused(&f, "SELECT * FROM stats('foreign_rows', 'number')", "stats: there is no table 'foreign_rows'");
+	/* The end is beyond every time: unknown. */
+	ask(&f, "SELECT end_ns, wall_ns, cpus, host, exit_code FROM run", "-|1000|3|box|4\n");
+	query_free(f.q);
+	buf_release(&f.out);
+	truth_end(&f.t);
+}
+
+/* A block with a flipped byte: the other rows are shown, and the note says what is missing. */
+static void damage_is_noted(void **state)
+{
+	struct fixture f = { .out = BUF_INIT };
+	char path[512];
+	FILE *file;
+
+	(void)state;
+	truth_start(&f.t);
+	for (int i = 0; i < 3000; i++) {
+		struct store_counter row = store_counter_nulls;
+
+		row.ts_ns = i;
+		row.pid = (int64_t)((uint64_t)i * 0x9e3779b97f4a7c15u >> 20);
+		store_sink_add(&f.t.bundle.sink, STORE_TABLE_COUNTER, &row);
+	}
+	truth_open(&f.t);
+	snprintf(path, sizeof(path), "%s/tables/counter.tbl", model_run_path(f.t.run));
+	file = fopen(path, "r+");
+	assert_non_null(file);
+	assert_int_equal(fseek(file, 2000, SEEK_SET), 0);
+	assert_int_equal(fputs("damage", file) >= 0, 1);
+	fclose(file);
+	open_run(&f);
+	ask(&f, "SELECT count(pid) FROM counter", "0\n");
+	assert_non_null(strstr(f.end.notes, "of the table 'counter' is missing: 3000 rows"));
+	ask(&f, "SELECT 1", "1\n");
+	assert_string_equal(f.end.notes, "");
+	query_free(f.q);
+	buf_release(&f.out);
+	truth_end(&f.t);
+}
+
+/* The same statement, and one cursor after the other on the same table. */
+static void cursors_start_again(void **state)
+{
+	struct fixture *f = *state;
+
+	ask(f,
+			"SELECT a.ts_ns, (SELECT count(*) FROM io b WHERE b.pid = a.pid) FROM io a WHERE a.ts_ns < "
+			"1500 AND "
+			"a.ts_ns > 1200",
+			"1300|5\n1400|2\n");
+	ask(f,
+			"SELECT a.exe, (SELECT max(ts_ns) FROM io b WHERE b.process = a.process AND b.ts_ns < 1450) "
+			"FROM "
+			"process a",
+			"/bin/one|1300\n/bin/two|1400\n");
+	ask(f, "SELECT i.ts_ns, f.function FROM sample i LEFT JOIN frame f ON f.stack = i.stack AND f.depth = 0",
+			"1010|work\n1020|work\n1030|sys_read\n1040|-\n");
+	ask(f,
+			"SELECT union_ns(ts_ns, dur_ns), count(*) FROM (SELECT 10 AS ts_ns, 5 AS dur_ns UNION ALL "
+			"SELECT 0, "
+			"12)",
+			"15|2\n");
+	ask(f, "SELECT process, pid FROM process WHERE process IN (2, 1, 5)", "1|10\n2|20\n");
+	ask(f,
+			"SELECT count(*) FROM io WHERE pid = 10 AND tid = 10 AND process = 1 AND ts_ns >= 1000 AND "
+			"ts_ns <= "
+			"1600 AND ret >= 0 "
+			"AND errnum = 0 AND fd IS NULL",
+			"5\n");
+	ask(f,
+			"SELECT p.pid, s.count FROM process p, stats('io', 'dur_ns', 'pid', NULL, 1000, 1400) s "
+			"WHERE s.key "
+			"= p.pid",
+			"10|4\n");
+	ask(f,
+			"SELECT t.name, s.sum FROM (SELECT 'span' AS name UNION ALL SELECT 'io') t, stats(t.name, "
+			"'dur_ns') "
+			"s",
+			"span|258\nio|165\n");
+}
+
 #define WITH_RUN(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -573,6 +704,9 @@ int main(void)
 		WITH_RUN(limits_stop_a_statement),
 		cmocka_unit_test(states_are_a_threads_life),
 		cmocka_unit_test(arguments_are_an_array),
+		cmocka_unit_test(tables_of_others_are_shown),
+		cmocka_unit_test(damage_is_noted),
+		WITH_RUN(cursors_start_again),
 	};
 
 	return RUN_TESTS(tests);
