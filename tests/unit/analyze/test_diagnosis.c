@@ -12,6 +12,12 @@ static void expect(struct truth *t, const char *rule, bool is_found)
 	truth_analyze(t, NULL);
 	if (truth_has_finding(t, rule) != is_found)
 		fail_msg("%s is %sreported", rule, is_found ? "not " : "");
+	if (!is_found)
+		return;
+	/* A finding says what it is, by which figures, and what to do next. */
+	assert_true(strlen(truth_cell(t, "diagnosis", "diagnosis", rule, "what")) > 10);
+	assert_non_null(strpbrk(truth_cell(t, "diagnosis", "diagnosis", rule, "evidence"), "0123456789"));
+	assert_true(strncmp(truth_cell(t, "diagnosis", "diagnosis", rule, "next"), "sonde ", 6) == 0);
 }
 
 static void expect_cell(struct truth *t, const char *rule, const char *column, const char *text)
@@ -455,6 +461,18 @@ static bool has_neighbour(int64_t user_ns, int64_t steal_ns, int64_t own_ns, int
 	truth_row(&t, "counter", "ts_ns name value", "2000 cpu.all.steal_ns %lld", (long long)steal_ns);
 	truth_analyze(&t, NULL);
 	is_found = truth_has_finding(&t, "noisy_neighbour");
+	if (is_found) {
+		char evidence[300];
+
+		snprintf(evidence, sizeof(evidence),
+				"other processes used %.3f s of CPU time, this run %.3f s while its threads waited "
+				"%.3f s for a CPU; stolen "
+				"%.3f s; CPU pressure for 0.000 s",
+				user_ns > own_ns ? (double)(user_ns - own_ns) / 1e9 : 0, (double)own_ns / 1e9,
+				(double)runnable_ns / 1e9, (double)steal_ns / 1e9);
+		expect_cell(&t, "noisy_neighbour", "evidence", evidence);
+		expect_cell(&t, "noisy_neighbour", "next", "ps -eo pid,pcpu,comm --sort=-pcpu");
+	}
 	truth_end(&t);
 	return is_found;
 }
