@@ -489,6 +489,32 @@ static void noisy_neighbour(void **state)
 	assert_false(has_neighbour(330 * MS, 0, 30 * MS, 300 * MS)); /* 30 % of the wall time */
 }
 
+/* The next command is one to paste: a path that is too long for it is left out as a whole. */
+static void next_commands_are_whole(void **state)
+{
+	struct truth t;
+
+	(void)state;
+	for (int is_long = 0; is_long < 2; is_long++) {
+		char name[2000] = "/data/a b";
+		const char *next;
+
+		if (is_long)
+			memset(name + 1, 'x', 1500);
+		truth_start(&t);
+		bundle_file(&t.bundle, 1, STORE_NULL, name);
+		truth_row(&t, "process", "process pid exe", "1 10 /bin/one");
+		add_calls(&t, "open", 50, 1 * MS, 1, 3);
+		truth_analyze(&t, NULL);
+		next = truth_cell(&t, "diagnosis", "diagnosis", "repeated_opens", "next");
+		if (is_long)
+			assert_string_equal(next, "sonde summary --top 20 --json");
+		else
+			assert_true(strncmp(next, "sonde events --table io --path '/data/a b' runs/", 48) == 0);
+		truth_end(&t);
+	}
+}
+
 /* The costliest first; a run of no length has none. */
 static void order_of_findings(void **state)
 {
@@ -522,6 +548,7 @@ int main(void)
 		cmocka_unit_test(network_bound),
 		cmocka_unit_test(page_faults),
 		cmocka_unit_test(noisy_neighbour),
+		cmocka_unit_test(next_commands_are_whole),
 		cmocka_unit_test(order_of_findings),
 	};
 
