@@ -336,6 +336,46 @@ static void a_replay_says_the_same(void **state)
 	duet_journal_release(&r.journal);
 }
 
+/* A comparison whose runs were over before it was decided: its last analysis is the final one. */
+static void an_undecided_end_is_replayed(void **state)
+{
+	struct recorded r = { .journal = DUET_JOURNAL_INIT };
+	struct duet_setup setup = { .design = DUET_RMIT,
+		.pairing = { .metric = DUET_WALL },
+		.margin = 1.01,
+		.level = 0.95,
+		.budget_ns = INT64_C(100000000000),
+		.seed = 5,
+		.runs_max = 12,
+		.on_schedule = keep_schedule,
+		.on_run = keep_run,
+		.arg = &r };
+	struct duet_interference interference = { .steal_share = NAN, .pressure_share = NAN };
+	struct duet_runner runner;
+	struct sonde_err err = SONDE_ERR_INIT;
+	struct duet_replay replay;
+	struct duet_result result;
+
+	fake_init(&r.fake, 1.02, 0.05);
+	runner = fake_runner(&r.fake);
+	assert_int_equal(duet_journal_create(&r.journal, "j", &setup, commands, &err), 0);
+	assert_int_equal(duet_compare(&setup, &runner, &result, &err), 0);
+	assert_int_equal(result.verdict, STATS_INCONCLUSIVE);
+	assert_int_equal(result.stop, DUET_RUNS_OVER);
+	assert_int_equal(duet_journal_end(&r.journal, &result, &interference, &err), 0);
+	assert_int_equal(duet_replay_open(&replay, "j", &err), 0);
+	assert_int_equal(replay.result.stop, DUET_RUNS_OVER);
+	assert_int_equal(replay.result.run_count, result.run_count);
+	assert_int_equal(replay.result.looks, result.looks);
+	assert_true(replay.result.effect.ratio.lo == result.effect.ratio.lo);
+	assert_true(replay.result.effect.ratio.hi == result.effect.ratio.hi);
+	assert_int_equal(replay.result.needed_runs, result.needed_runs);
+	assert_true(replay.result.detectable == result.detectable);
+	duet_replay_release(&replay);
+	duet_result_release(&result);
+	duet_journal_release(&r.journal);
+}
+
 static void results_are_replayed(void **state)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
@@ -417,6 +457,7 @@ int main(void)
 		IN_SCRATCH(a_journal_is_resumed),
 		cmocka_unit_test(damage_is_refused),
 		IN_SCRATCH(a_replay_says_the_same),
+		IN_SCRATCH(an_undecided_end_is_replayed),
 		IN_SCRATCH(results_are_replayed),
 		IN_SCRATCH(history_finds_changes),
 	};

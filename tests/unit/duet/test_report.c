@@ -774,6 +774,8 @@ static void html_analyses_benchmarks(void **state)
 	w.report.count = 3;
 	duet_report_html(&out, &w.report, false);
 	has(&out, "<h2>What changed?</h2>");
+	has(&out, "<table><tr><th>benchmark</th><th>verdict</th><th>change</th><th>from</th><th>to</th><th>runs</th>");
+	has(&out, "<table><tr><th>benchmark</th><th>spread A</th>");
 	has(&out,
 			"<tr><td>s/b duet</td><td class=\"slower\">slower</td><td>+20.00 %</td><td>+10.00 "
 			"%</td><td>+30.00 %</td><td>2</td>"

@@ -160,6 +160,7 @@ static void sides_run_and_leave_results(void **state)
 	struct world w;
 
 	load(&w, "", A, B);
+	w.suite.benchmarks[0].timeout_ns = INT64_C(60000000000); /* enough */
 	assert_int_equal(execute(&w, (struct duet_step){ .design = DUET_SEQ, .runid = 3, .side = DUET_A }), 0);
 	assert_string_equal(said, "start engine ia;exec ia;");
 	assert_string_equal(order(), "a\n");

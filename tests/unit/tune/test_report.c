@@ -338,6 +338,9 @@ static void html_shows_a_front_and_a_model(void **state)
 	has(&out, ", each paired with the best so far: values are relative to the default.</p>");
 	assert_null(strstr(out.data, "Best and default"));
 	has(&out, "<h2>Front</h2><figure>");
+	has(&out, "<h2>Importance</h2><table><tr><th>parameter</th>");
+	assert_null(strstr(strstr(out.data, "<h2>Front</h2>") + 20,
+			"; green: nothing is better in everything</figcaption></figure><figure>"));
 	has(&out, "r=\"5\" fill=\"#1a7f37\"><title>trial 1: 8, 1</title>");
 	has(&out, "r=\"3\" fill=\"#8b949e\"><title>trial 3: 40, 3</title>");
 	has(&out, "<figcaption>bytes by loss; green: nothing is better in everything</figcaption>");
