@@ -158,14 +158,13 @@ static void values_reach_the_program_and_failures_have_reasons(void **state)
 	assert_int_equal(run(&w,
 					 "params:\n"
 					 "  - {name: f, type: float, low: 0, high: 1, default: 0.25, arg: '--f={}x'}\n"
-					 "  - {name: m, type: categorical, choices: [a, 'b c'], default: 'b c', env: "
-					 "MODE}\n"
-					 "  - {name: i, type: int, low: 1, high: 9, active_if: {m: [a]}, arg: "
-					 "'--i={}'}\n"
+					 "  - {name: m, type: categorical, choices: [a, 'b c'], default: 'b c', "
+					 "env: MODE}\n"
+					 "  - {name: i, type: int, low: 1, high: 9, active_if: {m: [a]}, "
+					 "env: INACTIVE, arg: '--i={}'}\n"
 					 "  - {name: b, type: bool, default: true}\n"
-					 "command: [sh, -c, 'echo \"$0 $@ $MODE $GIVEN $PWD\"; cat "
-					 "$SONDE_TUNE_DIR/a.conf "
-					 "$SONDE_TUNE_DIR/b.conf; "
+					 "command: [sh, -c, 'echo \"$0 $@ $MODE $GIVEN [$INACTIVE] $(env | "
+					 "grep -c null) $PWD\"; cat $SONDE_TUNE_DIR/a.conf $SONDE_TUNE_DIR/b.conf; "
 					 "echo first >&2; echo last >&2; exit 3', '{m}', '{b}', '{i}', '{{m}', 'x{', "
 					 "'{}', "
 					 "'{id}']\n"
@@ -175,7 +174,7 @@ static void values_reach_the_program_and_failures_have_reasons(void **state)
 					 "objective: {name: wall}\n"),
 			-EIO);
 	assert_string_equal(contents("runs/1/out.txt"),
-			"b c true  {m} x{ {} 1 --f=0.25x b c given 0.25 /usr\nf = "
+			"b c true  {m} x{ {} 1 --f=0.25x b c given 0.25 [] 0 /usr\nf = "
 			"0.25, in b c");
 	assert_string_equal(w.why, "exit status 3: last");
 	assert_string_equal(w.err.text, "all of the first 1 trials failed; the last: exit status 3: last");
@@ -212,6 +211,7 @@ static void some_failures_are_not_the_end(void **state)
 	assert_int_equal(w.outcome.done, 3);
 	assert_true(w.outcome.best.trial->point[0] == 1);
 	assert_int_equal(w.outcome.start->result.state, TUNE_FAILED);
+	assert_true(isnan(w.outcome.start->result.values[0]) && isnan(w.outcome.start->result.limits[0]));
 	assert_int_equal(w.outcome.gain, TUNE_GAIN_UNKNOWN);
 	assert_int_equal(w.outcome.pairs, 0);
 	assert_int_equal(access("runs/1", F_OK), 0);

@@ -305,6 +305,9 @@ static void html_shows_the_study(void **state)
 	has(&out, "points=\"46.0,175.6 192.0,196.0 338.0,196.0 484.0,196.0 630.0,196.0 \"/>"); /* the best so far */
 	has(&out, "<circle cx=\"192.0\" cy=\"196.0\" r=\"3\" fill=\"#0969da\"><title>trial 2: 4</title></circle>");
 	has(&out, "<circle cx=\"338.0\" cy=\"12.0\" r=\"3\" fill=\"#bf8700\"><title>trial 3: 40</title></circle>");
+	has(&out, "<text x=\"42\" y=\"200.0\" text-anchor=\"end\">4</text>"); /* the axis, at its lowest and highest */
+	has(&out, "y1=\"12.0\" y2=\"12.0\" stroke=\"#8b949e\"");
+	has(&out, "<text x=\"42\" y=\"16.0\" text-anchor=\"end\">40</text>");
 	has(&out, "<text x=\"46\" y=\"214\">trial 1</text><text x=\"630\" y=\"214\" text-anchor=\"end\">5</text>");
 	/* steps: after 1 and 2 */
 	has(&out, "<h2>Steps</h2>");
