@@ -11,7 +11,7 @@
  *   duet-deal LOG [deals of an experiment [seed]]
  */
 #include "base/cleanup.h"
-#include "duet/schedule.h"
+#include "duet/duet.h"
 #include "stats/dist.h"
 #include "stats/effect.h"
 

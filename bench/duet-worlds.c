@@ -1,7 +1,7 @@
 #include "duet-worlds.h"
 
 #include "duet-quota.h"
-#include "duet/schedule.h"
+#include "duet/duet.h"
 #include "stats/overlap.h"
 
 #include <math.h>

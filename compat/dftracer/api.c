@@ -20,7 +20,7 @@
 
 static int begin(const char *log_file, const char *data_dirs, int process_id, bool is_binding)
 {
-	return image_begin(&(struct image_wish){ .log_file = log_file,
+	return image_begin(&(struct image_options){ .log_file = log_file,
 			.data_dirs = data_dirs,
 			.process_id = process_id,
 			.is_binding = is_binding });
@@ -289,27 +289,23 @@ static void add_relations(struct region *r)
 	args_json(&r->args, DFT_RELATIONS_ARG, text + (text[1] == '{'), (size_t)(at - text) - (text[1] == '{'));
 }
 
-static void region_end(struct region *r)
-{
-	uint64_t end = tick();
-	if (tracer_wants(SONDE_CAT_SPAN) &&
-			r->epoch == thread.epoch) { /* else it was started before a fork, by the parent */
-		r->event.dur = end - r->event.start;
-		r->event.is_left = region_leave(r->event.id);
-		if (r->relation_count)
-			add_relations(r);
-		region_record(&r->event, &r->args);
-	}
-	r->next = spare;
-	spare = r;
-}
-
 EXPORT void finalize_region(struct DFTracerData *data)
 {
 	int kept_errno = errno;
 	if (data && data->profiler == data) {
 		data->profiler = NULL; /* a second finalize does nothing */
-		region_end((struct region *)data);
+		struct region *r = (struct region *)data;
+		uint64_t end = tick();
+		if (tracer_wants(SONDE_CAT_SPAN) &&
+				r->epoch == thread.epoch) { /* else it was started before a fork, by the parent */
+			r->event.dur = end - r->event.start;
+			r->event.is_left = region_leave(r->event.id);
+			if (r->relation_count)
+				add_relations(r);
+			region_record(&r->event, &r->args);
+		}
+		r->next = spare;
+		spare = r;
 	}
 	errno = kept_errno;
 }
@@ -394,14 +390,6 @@ static uint64_t fnv(uint64_t h, const char *text)
 	return h;
 }
 
-/* The same in every language and process. */
-static EntityID entity_id(const char *type, const char *key)
-{
-	uint64_t h = fnv(1469598103934665603ull, type);
-	h = fnv((h ^ 0x1f) * 1099511628211ull, key);
-	return h ? h : 1;
-}
-
 /* True once per process; if the table is full, always. */
 static bool is_first_time(uint64_t id)
 {
@@ -437,7 +425,10 @@ EXPORT EntityID dftracer_declare_entity(ConstEntityTypeName type, ConstEntityKey
 	int kept_errno = errno;
 	if (!tracer_wants(SONDE_CAT_SPAN))
 		return DFT_ENTITY_NONE;
-	EntityID id = entity_id(type, key);
+	/* The same in every language and process. */
+	uint64_t h = fnv(1469598103934665603ull, type);
+	h = fnv((h ^ 0x1f) * 1099511628211ull, key);
+	EntityID id = h ? h : 1;
 	if (is_first_time(id)) {
 		args_hex(&out, "id", id);
 		add_cut(&out, "type", type, DFT_ENTITY_TYPE_LEN);

@@ -94,20 +94,6 @@ static const char *name_of(unsigned row)
 	return row < CALL_COUNT ? call_info[row].name : extras[row - CALL_COUNT].name;
 }
 
-static void table_make(void)
-{
-	for (unsigned row = 0; row < CALL_COUNT + EXTRAS; row++) {
-		if (row < CALL_COUNT && !is_bound(row))
-			continue;
-		uint32_t i = hash_of(name_of(row)) % SLOTS;
-		while (table[i])
-			i = (i + 1) % SLOTS;
-		table[i] = (uint16_t)(row + 1);
-	}
-	for (unsigned i = 0; i < EXTRAS; i++)
-		extras[i].real = resolve_next(extras[i].name);
-}
-
 static int find_row(const char *name)
 {
 	for (uint32_t i = hash_of(name) % SLOTS; table[i]; i = (i + 1) % SLOTS)
@@ -217,24 +203,6 @@ static uintptr_t place(const struct object *o, ElfW(Addr) value)
 	return value < o->bias ? value + o->bias : value;
 }
 
-static void read_dynamic(struct object *o, const ElfW(Dyn) * d)
-{
-	for (; d->d_tag != DT_NULL; d++) {
-		if (d->d_tag == DT_SYMTAB)
-			o->symbols = (const void *)place(o, d->d_un.d_ptr);
-		else if (d->d_tag == DT_STRTAB)
-			o->names = (const void *)place(o, d->d_un.d_ptr);
-		else if (d->d_tag == DT_RELA)
-			o->rela = (const void *)place(o, d->d_un.d_ptr);
-		else if (d->d_tag == DT_RELASZ)
-			o->rela_bytes = d->d_un.d_val;
-		else if (d->d_tag == DT_JMPREL)
-			o->jump = (const void *)place(o, d->d_un.d_ptr);
-		else if (d->d_tag == DT_PLTRELSZ)
-			o->jump_bytes = d->d_un.d_val;
-	}
-}
-
 static const ElfW(Dyn) * read_object(struct object *o, const struct dl_phdr_info *info)
 {
 	const ElfW(Dyn) *dynamic = NULL;
@@ -255,8 +223,23 @@ static const ElfW(Dyn) * read_object(struct object *o, const struct dl_phdr_info
 			o->relro_end = to & ~PAGE;
 		}
 	}
-	if (dynamic)
-		read_dynamic(o, dynamic);
+	if (dynamic) {
+		const ElfW(Dyn) *d = dynamic;
+		for (; d->d_tag != DT_NULL; d++) {
+			if (d->d_tag == DT_SYMTAB)
+				o->symbols = (const void *)place(o, d->d_un.d_ptr);
+			else if (d->d_tag == DT_STRTAB)
+				o->names = (const void *)place(o, d->d_un.d_ptr);
+			else if (d->d_tag == DT_RELA)
+				o->rela = (const void *)place(o, d->d_un.d_ptr);
+			else if (d->d_tag == DT_RELASZ)
+				o->rela_bytes = d->d_un.d_val;
+			else if (d->d_tag == DT_JMPREL)
+				o->jump = (const void *)place(o, d->d_un.d_ptr);
+			else if (d->d_tag == DT_PLTRELSZ)
+				o->jump_bytes = d->d_un.d_val;
+		}
+	}
 	return dynamic;
 }
 
@@ -271,13 +254,6 @@ static bool open_slot(struct object *o, uintptr_t slot)
 	}
 	o->is_open = !sys3(SYS_mprotect, o->relro, o->relro_end - o->relro, PROT_READ | PROT_WRITE);
 	return o->is_open;
-}
-
-static void close_slots(struct object *o)
-{
-	if (o->is_open)
-		sys3(SYS_mprotect, o->relro, o->relro_end - o->relro, PROT_READ);
-	o->is_open = false;
 }
 
 static void bind_slot(struct object *o, const ElfW(Rela) * r)
@@ -296,17 +272,6 @@ static void bind_slot(struct object *o, const ElfW(Rela) * r)
 		return;
 	if (open_slot(o, slot))
 		__atomic_store_n(at, hook_address((unsigned)row), __ATOMIC_RELEASE);
-}
-
-static void bind_object(struct object *o)
-{
-	if (!o->symbols || !o->names)
-		return;
-	for (size_t i = 0; o->jump && i < o->jump_bytes / sizeof(*o->jump); i++)
-		bind_slot(o, &o->jump[i]);
-	for (size_t i = 0; o->rela && i < o->rela_bytes / sizeof(*o->rela); i++)
-		bind_slot(o, &o->rela[i]);
-	close_slots(o);
 }
 
 static bool is_left_alone(const char *path)
@@ -331,8 +296,15 @@ static int bind_one(struct dl_phdr_info *info, size_t size, void *unused)
 	const ElfW(Dyn) *dynamic = read_object(&o, info);
 	if (!dynamic || dynamic == _DYNAMIC || is_done((uintptr_t)dynamic))
 		return 0;
-	if (!is_left_alone(info->dlpi_name))
-		bind_object(&o);
+	if (!is_left_alone(info->dlpi_name) && o.symbols && o.names) {
+		for (size_t i = 0; o.jump && i < o.jump_bytes / sizeof(*o.jump); i++)
+			bind_slot(&o, &o.jump[i]);
+		for (size_t i = 0; o.rela && i < o.rela_bytes / sizeof(*o.rela); i++)
+			bind_slot(&o, &o.rela[i]);
+		if (o.is_open)
+			sys3(SYS_mprotect, o.relro, o.relro_end - o.relro, PROT_READ);
+		o.is_open = false;
+	}
 	if (!o.is_partial && done_count < OBJECTS_MAX)
 		done[done_count++] = (uintptr_t)dynamic;
 	bind_is_pending |= o.is_partial;
@@ -346,8 +318,18 @@ void bind_calls(void)
 	if (__atomic_exchange_n(&is_binding, 1, __ATOMIC_ACQUIRE))
 		return;
 	bind_is_pending = false;
-	if (!has_table)
-		table_make();
+	if (!has_table) {
+		for (unsigned row = 0; row < CALL_COUNT + EXTRAS; row++) {
+			if (row < CALL_COUNT && !is_bound(row))
+				continue;
+			uint32_t i = hash_of(name_of(row)) % SLOTS;
+			while (table[i])
+				i = (i + 1) % SLOTS;
+			table[i] = (uint16_t)(row + 1);
+		}
+		for (unsigned i = 0; i < EXTRAS; i++)
+			extras[i].real = resolve_next(extras[i].name);
+	}
 	has_table = true;
 	if (maps_read())
 		dl_iterate_phdr(bind_one, NULL);

@@ -1,7 +1,6 @@
 /* The helper thread. Code that runs in it makes system calls directly, not through libc. */
-#include "helper.h"
+#include "image.h"
 
-#include "family.h"
 #include "pfw/line-write.h"
 #include "ringplace.h"
 #include "tracer/tracer.h"
@@ -55,12 +54,6 @@ static void futex_wake(uint32_t *word)
 	sys3(SYS_futex, word, FUTEX_WAKE, INT32_MAX);
 }
 
-static void nap(int64_t ns)
-{
-	struct timespec time = { .tv_sec = 0, .tv_nsec = ns };
-	sys2(SYS_nanosleep, &time, NULL);
-}
-
 /* In the thread. */
 
 static int64_t mono_now(void)
@@ -70,29 +63,13 @@ static int64_t mono_now(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-static void add_segments(struct pfwlog *log)
+static uint64_t take(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed)
 {
 	uint32_t made = __atomic_load_n(&tracer.segment_count, __ATOMIC_ACQUIRE);
 	for (uint32_t i = pfwlog_segments(log); i < made; i++)
 		pfwlog_add_segment(log, tracer.segments[i],
 				SONDE_SEGMENT_HEAD_BYTES + (size_t)tracer.segments[i]->chunk_count * SONDE_CHUNK_BYTES);
-}
-
-static uint64_t take(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed)
-{
-	add_segments(log);
-	return pfwlog_take(log, pass, is_flushed);
-}
-
-/* Hooks of other threads that started before the end may still be writing: wait briefly for them. */
-static void take_last(struct pfwlog *log)
-{
-	take(log, PFWLOG_LIVE, true);
-	for (unsigned i = 0; i < SETTLE_TRIES && pfwlog_is_waiting(log); i++) {
-		nap(SETTLE_NAP_NS);
-		take(log, PFWLOG_LIVE, true);
-	}
-	take(log, PFWLOG_LAST, true);
+	return pfwlog_consume(log, pass, is_flushed);
 }
 
 /*
@@ -177,18 +154,12 @@ static void report(enum report report)
 	futex_wake(&helper.report);
 }
 
-static void close_inherited(void)
-{
-	if (sys3(SYS_close_range, 0, UINT32_MAX, 0) == 0)
-		return;
-	for (int fd = 0; fd < 65536; fd++) /* kernels without close_range */
-		sys_close(fd);
-}
-
 static void run(void)
 {
 	sys1(SYS_chdir, "/");
-	close_inherited();
+	if (sys3(SYS_close_range, 0, UINT32_MAX, 0) != 0)
+		for (int fd = 0; fd < 65536; fd++) /* kernels without close_range */
+			sys_close(fd);
 	sys2(SYS_prctl, PR_SET_NAME, "dftracer");
 	struct pfwlog *log = open_log();
 	if (!log) {
@@ -199,7 +170,14 @@ static void run(void)
 	report(REPORT_READY);
 	enum wish wish = serve(log);
 	if (wish == WISH_FINISH) {
-		take_last(log);
+		/* Hooks of other threads that started before the end may still be writing: wait briefly for them. */
+		take(log, PFWLOG_LIVE, true);
+		for (unsigned i = 0; i < SETTLE_TRIES && pfwlog_is_waiting(log); i++) {
+			struct timespec time = { .tv_sec = 0, .tv_nsec = SETTLE_NAP_NS };
+			sys2(SYS_nanosleep, &time, NULL);
+			take(log, PFWLOG_LIVE, true);
+		}
+		take(log, PFWLOG_LAST, true);
 		pfwlog_end(log, false);
 		helper.end_at = pfwlog_end_at(log);
 		helper.end_events = pfwlog_end_events(log);

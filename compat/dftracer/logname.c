@@ -1,7 +1,6 @@
-#include "logname.h"
+#include "image.h"
 
 #include "pfw/line-write.h"
-#include "pfw/name-hash.h"
 #include "tracer/raw-syscall.h"
 
 #include <errno.h>
@@ -20,17 +19,6 @@ static struct {
 	const char *suffix;
 	const char *ending; /* .pfw, .pfw.gz, or the suffix of a given name */
 } made;
-
-static size_t read_file(const char *path, char *out, size_t room)
-{
-	size_t len = 0;
-	int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
-	for (long n; fd >= 0 && len < room && (n = sys3(SYS_read, fd, out + len, room - len)) > 0;)
-		len += (size_t)n;
-	if (fd >= 0)
-		sys_close(fd);
-	return len;
-}
 
 static const char *base_name(const char *path)
 {
@@ -77,25 +65,6 @@ static void name_program(const char *command, size_t bytes, const struct setting
 			*p = '_';
 }
 
-/* [0,1,4] */
-static void list_processors(char *out, size_t room)
-{
-	cpu_set_t set;
-	char *at = out;
-	*at++ = '[';
-	CPU_ZERO(&set);
-	if (sched_getaffinity(0, sizeof(set), &set))
-		CPU_ZERO(&set);
-	for (int i = 0; i < CPU_SETSIZE && (size_t)(at - out) + 12 < room; i++)
-		if (CPU_ISSET(i, &set)) {
-			if (at > out + 1)
-				*at++ = ',';
-			at = put_int(at, i);
-		}
-	*at++ = ']';
-	*at = '\0';
-}
-
 static int32_t rank(void)
 {
 	static const char *const variables[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK" };
@@ -131,7 +100,12 @@ void log_name_describe(struct pfwlog_setup *u, const struct settings *s, bool is
 	struct tm tm;
 	if (gethostname(u->host, sizeof(u->host) - 1))
 		copy(u->host, sizeof(u->host), "unknown");
-	size_t n = read_file("/proc/self/cmdline", u->command, sizeof(u->command) - 1);
+	size_t n = 0, room = sizeof(u->command) - 1;
+	int fd = sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
+	for (long got; fd >= 0 && n < room && (got = sys3(SYS_read, fd, u->command + n, room - n)) > 0;)
+		n += (size_t)got;
+	if (fd >= 0)
+		sys_close(fd);
 	u->command[n] = '\0';
 	name_program(u->command, n, s);
 	while (n && !u->command[n - 1])
@@ -149,8 +123,24 @@ void log_name_describe(struct pfwlog_setup *u, const struct settings *s, bool is
 	if (!localtime_r(&now, &tm) || !strftime(u->date, sizeof(u->date), "%a %b %e %H:%M:%S %Y", &tm))
 		u->date[0] = '\0';
 	u->affinity[0] = '\0';
-	if (s->has_core_affinity)
-		list_processors(u->affinity, sizeof(u->affinity));
+	if (s->has_core_affinity) {
+		/* [0,1,4] */
+		char *out = u->affinity;
+		cpu_set_t set;
+		char *at = out;
+		*at++ = '[';
+		CPU_ZERO(&set);
+		if (sched_getaffinity(0, sizeof(set), &set))
+			CPU_ZERO(&set);
+		for (int i = 0; i < CPU_SETSIZE && (size_t)(at - out) + 12 < sizeof(u->affinity); i++)
+			if (CPU_ISSET(i, &set)) {
+				if (at > out + 1)
+					*at++ = ',';
+				at = put_int(at, i);
+			}
+		*at++ = ']';
+		*at = '\0';
+	}
 	u->rank = rank();
 	describe_settings(u, s, is_bound);
 }

@@ -298,15 +298,6 @@ static void use_keys(const struct args *a)
 	}
 }
 
-static void note_lost(struct args *a)
-{
-	if (!a || !a->lost)
-		return;
-	a->room += sizeof(struct sonde_arg); /* reserved for it */
-	args_int(a, "args_lost", a->lost);
-	a->lost = 0;
-}
-
 /* Records. */
 
 uint32_t region_name(const char *text)
@@ -316,7 +307,11 @@ uint32_t region_name(const char *text)
 
 void region_record(const struct event *e, struct args *args)
 {
-	note_lost(args);
+	if (args && args->lost) {
+		args->room += sizeof(struct sonde_arg); /* reserved for it */
+		args_int(args, "args_lost", args->lost);
+		args->lost = 0;
+	}
 	intern_use(e->name);
 	if (e->category)
 		intern_use(e->category);

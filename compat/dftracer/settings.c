@@ -2,7 +2,6 @@
 
 #include "yaml.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -78,13 +77,6 @@ static bool is_true(const struct settings *s, const char *text)
 	return s->is_strict != 1 && (!strcasecmp(text, "true") || !strcasecmp(text, "on") || !strcasecmp(text, "yes"));
 }
 
-static int64_t choose(const struct choice *c, const char *text)
-{
-	while (c->word && strcasecmp(c->word, text) != 0)
-		c++;
-	return c->value;
-}
-
 static int64_t number(const char *text)
 {
 	int64_t v = 0;
@@ -108,6 +100,7 @@ static void set(struct settings *s, const struct row *row, const char *text, boo
 {
 	char *at = (char *)s + row->at;
 	int64_t v = 0;
+	const struct choice *choice;
 	switch (row->kind) {
 	case TEXT:
 	case LIST:
@@ -123,7 +116,9 @@ static void set(struct settings *s, const struct row *row, const char *text, boo
 		v = number(text);
 		break;
 	case CHOICE:
-		v = choose(row->choices, text);
+		for (choice = row->choices; choice->word && strcasecmp(choice->word, text) != 0; choice++)
+			;
+		v = choice->value;
 		break;
 	}
 	memcpy(at, &v, sizeof(v));
@@ -135,7 +130,7 @@ static const char *plain_truth(const char *text)
 	return !strcasecmp(text, "true") || !strcasecmp(text, "on") || !strcasecmp(text, "yes") ? "1" : text;
 }
 
-static void take_key(void *arg, const char *key, const char *value)
+static void parse_key(void *arg, const char *key, const char *value)
 {
 	static const char old[] = "profiler.", new[] = "tracer.";
 	size_t skip = !strncmp(key, old, sizeof(old) - 1) ? sizeof(old) - 1 : 0;
@@ -152,7 +147,7 @@ static void take_key(void *arg, const char *key, const char *value)
 }
 
 /* Rules are stored as lines: + for inclusion, - for exclusion. */
-static void take_rule(void *arg, const char *key, const char *value)
+static void parse_rule(void *arg, const char *key, const char *value)
 {
 	struct settings *s = arg;
 	size_t have = strlen(s->rules), n = strlen(value);
@@ -162,15 +157,6 @@ static void take_rule(void *arg, const char *key, const char *value)
 	s->rules[have++] = sign;
 	memcpy(s->rules + have, value, n);
 	memcpy(s->rules + have + n, "\n", 2);
-}
-
-static void read_environment(struct settings *s)
-{
-	for (size_t i = 0; i < ROWS; i++) {
-		const char *value = rows[i].variable ? getenv(rows[i].variable) : NULL;
-		if (value)
-			set(s, &rows[i], value, false);
-	}
 }
 
 static void keep_if_unset(int64_t *field, int64_t value)
@@ -204,18 +190,6 @@ static void set_defaults(struct settings *s)
 		memcpy(s->log_file, "./trace", sizeof("./trace"));
 }
 
-/* Restore DFTracer's behaviour where it differs. */
-static void be_strict(struct settings *s, int64_t compression_of_file)
-{
-	const char *tids = getenv("DFTRACER_DISABLE_TIDS"), *compression = getenv("DFTRACER_TRACE_COMPRESSION");
-	if (tids && !strcmp(tids, "0"))
-		s->has_tids = 0;
-	if (compression && s->has_compression > 0)
-		s->has_compression = compression_of_file;
-	if (s->has_features < 0 && !getenv("DFTRACER_DISABLE_IO"))
-		s->has_io = 1;
-}
-
 void settings_read(struct settings *s)
 {
 	const char *strict = getenv("SONDE_DFTRACER_STRICT"), *file = getenv("DFTRACER_CONFIGURATION");
@@ -224,15 +198,27 @@ void settings_read(struct settings *s)
 	s->unread = NULL;
 	s->is_strict = 0;
 	s->is_strict = strict && is_true(s, strict);
-	if (file && !yaml_read_file(file, take_key, s))
+	if (file && !yaml_read_file(file, parse_key, s))
 		s->unread = file;
 	int64_t compression_of_file = s->has_compression;
-	read_environment(s);
-	if (s->is_strict)
-		be_strict(s, compression_of_file);
+	for (size_t i = 0; i < ROWS; i++) {
+		const char *value = rows[i].variable ? getenv(rows[i].variable) : NULL;
+		if (value)
+			set(s, &rows[i], value, false);
+	}
+	if (s->is_strict) {
+		/* Restore DFTracer's behaviour where it differs. */
+		const char *tids = getenv("DFTRACER_DISABLE_TIDS"), *compression = getenv("DFTRACER_TRACE_COMPRESSION");
+		if (tids && !strcmp(tids, "0"))
+			s->has_tids = 0;
+		if (compression && s->has_compression > 0)
+			s->has_compression = compression_of_file;
+		if (s->has_features < 0 && !getenv("DFTRACER_DISABLE_IO"))
+			s->has_io = 1;
+	}
 	set_defaults(s);
 	if (s->is_aggregating && s->aggregation == AGGREGATE_SELECTIVE && *s->aggregation_file &&
-			!yaml_read_file(s->aggregation_file, take_rule, s))
+			!yaml_read_file(s->aggregation_file, parse_rule, s))
 		s->unread = s->aggregation_file;
 }
 

@@ -11,7 +11,7 @@
 #ifndef DFTRACER_SETTINGS_H
 #define DFTRACER_SETTINGS_H
 
-#include "pfw/aggregation-rules.h"
+#include "pfw/pfwlog.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,7 +46,7 @@ struct settings {
 	char log_file[SETTING_TEXT_BYTES];
 	char data_dirs[2 * SETTING_TEXT_BYTES]; /* colon-separated; empty: not set */
 	char aggregation_file[SETTING_TEXT_BYTES];
-	char rules[RULES_TEXT_BYTES]; /* of aggregation_file, in the form of pfw/aggregation-rules.h */
+	char rules[RULES_TEXT_BYTES]; /* of aggregation_file, in the form of pfw/pfwlog.h */
 	const char *unread;           /* a configured file that could not be read; NULL: none */
 };
 

@@ -2,12 +2,18 @@
  * Automatic start and end of tracing: the preloaded library starts it with the program if DFTRACER_INIT is PRELOAD;
  * both libraries end it with the process, even if the program has not finalized.
  */
+#include "bind.h"
 #include "image.h"
 #include "settings.h"
 #include "tracer/resolve.h"
 #include "tracer/tracer.h"
 
 #ifdef DFTRACER_IS_PRELOAD
+
+/* It needs no binding: the dynamic linker resolves its hooks first. */
+bool bind_is_pending;
+
+void bind_calls(void) {}
 
 void tracer_start(void) {}
 
@@ -17,7 +23,7 @@ __attribute__((constructor(101))) static void preload(void)
 	int kept_errno = errno;
 	settings_read(&settings);
 	if (settings.is_enabled && settings.init == INIT_PRELOAD)
-		image_begin(&(struct image_wish){ .process_id = -1, .is_preload = true, .is_binding = true });
+		image_begin(&(struct image_options){ .process_id = -1, .is_preload = true, .is_binding = true });
 	errno = kept_errno;
 }
 

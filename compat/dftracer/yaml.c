@@ -3,7 +3,6 @@
 #include "tracer/raw-syscall.h"
 
 #include <fcntl.h>
-#include <stddef.h>
 #include <string.h>
 
 #define DEPTH_MAX 8
@@ -111,7 +110,7 @@ static char *comma_of(char *item)
 	return NULL;
 }
 
-static void tell_list(struct reader *r, char *text)
+static void report_list(struct reader *r, char *text)
 {
 	char *end = strrchr(text, ']');
 	if (end)
@@ -127,13 +126,13 @@ static void tell_list(struct reader *r, char *text)
 	}
 }
 
-static void tell_value(struct reader *r, char *text)
+static void report_value(struct reader *r, char *text)
 {
 	char *value = text;
 	while (is_blank(*value))
 		value++;
 	if (*value == '[')
-		tell_list(r, value);
+		report_list(r, value);
 	else if (*value && !strchr("|>&*!{", *value))
 		r->tell(r->arg, r->key, scalar(value));
 }
@@ -145,7 +144,7 @@ static void leave(struct reader *r, size_t indent)
 		r->key[r->level[--r->depth].key_bytes] = '\0';
 }
 
-static void take_mapping(struct reader *r, char *text, char *colon, size_t indent)
+static void parse_mapping(struct reader *r, char *text, char *colon, size_t indent)
 {
 	*colon = '\0';
 	const char *name = scalar(text);
@@ -157,10 +156,10 @@ static void take_mapping(struct reader *r, char *text, char *colon, size_t inden
 	if (have)
 		r->key[have++] = '.';
 	memcpy(r->key + have, name, n + 1);
-	tell_value(r, colon + 1);
+	report_value(r, colon + 1);
 }
 
-static void take_line(struct reader *r, char *line)
+static void parse_line(struct reader *r, char *line)
 {
 	size_t indent = 0;
 	cut_comment(line);
@@ -172,13 +171,13 @@ static void take_line(struct reader *r, char *line)
 		return;
 	if (*text == '-' && (is_blank(text[1]) || !text[1])) {
 		leave(r, indent + 1); /* items may have the same indentation as their list's key */
-		tell_value(r, text + 1);
+		report_value(r, text + 1);
 		return;
 	}
 	leave(r, indent);
 	char *colon = colon_of(text);
 	if (colon)
-		take_mapping(r, text, colon, indent);
+		parse_mapping(r, text, colon, indent);
 }
 
 void yaml_read(char *text, void (*tell)(void *arg, const char *key, const char *value), void *arg)
@@ -188,7 +187,7 @@ void yaml_read(char *text, void (*tell)(void *arg, const char *key, const char *
 		char *next = strchr(text, '\n');
 		if (next)
 			*next++ = '\0';
-		take_line(&r, text);
+		parse_line(&r, text);
 		text = next;
 	}
 }

@@ -21,7 +21,7 @@ struct analyze;
 struct analyze_opts {
 	const char *rules;      /* layer rules: posix, dlio or a file; NULL: posix */
 	const char *rules_text; /* text of the layer rules, used instead of `rules`; NULL: none */
-	bool has_range;         /* only rows that overlap [from_ns, to_ns), timestamps as in the tables */
+	bool has_range;         /* only the window [from_ns, to_ns), timestamps as in the tables; see engine/plan.h */
 	int64_t from_ns, to_ns;
 	const char *cpu_filters, *gpu_filters; /* "word:colour,word:colour", groups of names; NULL: none */
 	size_t top;                            /* maximum rows of a list; 0: all */

@@ -46,17 +46,6 @@ void calltree_release(struct calltree *t)
 	*t = (struct calltree){ .count = 0 };
 }
 
-static int64_t number_of(struct calltree *t, const struct model_frame *frame)
-{
-	const char *label = model_frame_label(frame);
-	bool is_new;
-	uint64_t *number = map_put(&t->names, label, strlen(label) + 1, &is_new);
-
-	if (number && is_new)
-		*number = t->names.count - 1;
-	return number ? (int64_t)*number : -ENOMEM;
-}
-
 int calltree_add(struct calltree *t, int64_t stack, int64_t ns)
 {
 	int64_t functions[CALLTREE_DEPTH_MAX];
@@ -68,7 +57,13 @@ int calltree_add(struct calltree *t, int64_t stack, int64_t ns)
 		size_t count = model_stack_place(t->stacks, stack, &frames);
 
 		for (size_t i = 0; i < count && depth < CALLTREE_DEPTH_MAX; i++) {
-			functions[depth] = number_of(t, &frames[i]);
+			const char *label = model_frame_label(&frames[i]);
+			bool is_new;
+			uint64_t *number = map_put(&t->names, label, strlen(label) + 1, &is_new);
+
+			if (number && is_new)
+				*number = t->names.count - 1;
+			functions[depth] = number ? (int64_t)*number : -ENOMEM;
 			if (functions[depth++] < 0)
 				return -ENOMEM;
 		}

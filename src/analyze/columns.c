@@ -1,5 +1,7 @@
 #include "analyze/columns.h"
 
+#include "engine/call-sums.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,6 @@ struct analyze_columns {
 	const struct model_run *run;
 	const struct rules *rules;
 	size_t name_count, path_count;
-	uint8_t *kinds;       /* by call */
 	uint8_t *is_buffered; /* by call */
 	uint16_t *calls;      /* mask of matching layers, by call */
 	uint16_t *paths;      /* by path number */
@@ -29,7 +30,6 @@ static void classify_call(struct analyze_columns *c, size_t id, const char *name
 	const char *category = call && call->category ? call->category->data : NULL;
 	bool is_stdio = category && strcmp(category, "stdio") == 0;
 
-	c->kinds[id] = call ? (uint8_t)call->kind : CALL_KIND_OTHER;
 	c->is_buffered[id] = is_stdio;
 	c->calls[id] = (uint16_t)(rules_names(c->rules, RULES_OF_CALLS, name) &
 			rules_categories(c->rules, category, is_stdio ? "STDIO" : "POSIX"));
@@ -41,7 +41,6 @@ static void classify_names(struct analyze_columns *c)
 	for (size_t id = 0; id < c->name_count; id++) {
 		const char *name = cname(c->run, id);
 
-		c->kinds[id] = CALL_KIND_OTHER;
 		if (name && model_call(c->run, (int64_t)id))
 			classify_call(c, id, name);
 		c->names[id] = (uint16_t)rules_names(c->rules, RULES_OF_SPANS, name);
@@ -64,14 +63,13 @@ int analyze_columns_new(struct analyze *a, struct sonde_err *err)
 			.path_count = paths };
 		c->start_ns = a->start_ns;
 		c->bucket_ns = a->bucket_ns;
-		c->kinds = calloc(names, sizeof(*c->kinds));
 		c->is_buffered = calloc(names, sizeof(*c->is_buffered));
 		c->calls = calloc(names, sizeof(*c->calls));
 		c->names = calloc(names, sizeof(*c->names));
 		c->categories = calloc(names, sizeof(*c->categories));
 		c->paths = calloc(paths, sizeof(*c->paths));
 	}
-	if (!c || !c->kinds || !c->is_buffered || !c->calls || !c->names || !c->categories || !c->paths)
+	if (!c || !c->is_buffered || !c->calls || !c->names || !c->categories || !c->paths)
 		return err_sys(err, ENOMEM, "cannot analyze the run");
 	classify_names(c);
 	return 0;
@@ -81,7 +79,6 @@ void analyze_columns_free(struct analyze_columns *c)
 {
 	if (!c)
 		return;
-	free(c->kinds);
 	free(c->is_buffered);
 	free(c->calls);
 	free(c->names);
@@ -98,72 +95,6 @@ static inline size_t within(int64_t id, size_t count)
 
 /* Calls. */
 
-static void fill_bytes(const void *arg, const struct engine_rows *rows, int64_t *out)
-{
-	const struct analyze_columns *c = arg;
-	const int64_t *calls = rows->ints[STORE_IO_call], *rets = rows->ints[STORE_IO_ret];
-	const int64_t *sizes = rows->ints[STORE_IO_size], *args = rows->ints[STORE_IO_arg0];
-	const int64_t *args1 = rows->ints[STORE_IO_arg1];
-	const struct model_call *call = NULL;
-	int64_t last = STORE_NULL;
-
-	for (size_t i = 0; i < rows->count; i++) {
-		int64_t bytes;
-
-		if (calls[i] != last) {
-			call = model_call(c->run, calls[i]);
-			last = calls[i];
-		}
-		bytes = model_call_bytes(call, rets[i], sizes[i], args[i], args1[i]);
-		out[i] = bytes > 0 ? bytes : STORE_NULL;
-	}
-}
-
-#define PATH_CACHE 256u
-
-/* Rows of one file are adjacent: a small cache saves most lookups. */
-static void fill_numbers(const struct analyze_columns *c, const struct engine_rows *rows, const int64_t *files,
-		int64_t *out)
-{
-	struct {
-		int64_t file, number;
-	} cache[PATH_CACHE] = { 0 };
-
-	for (size_t i = 0; i < PATH_CACHE; i++)
-		cache[i].file = STORE_NULL;
-	for (size_t i = 0; i < rows->count; i++) {
-		size_t at = ((uint64_t)files[i] * 0x9e3779b97f4a7c15u) >> 56;
-
-		if (cache[at].file != files[i]) {
-			cache[at].file = files[i];
-			cache[at].number = model_known_number(c->run, files[i]);
-		}
-		out[i] = files[i] == STORE_NULL ? 0 : cache[at].number;
-	}
-}
-
-static void fill_path(const void *arg, const struct engine_rows *rows, int64_t *out)
-{
-	fill_numbers(arg, rows, rows->ints[STORE_IO_file], out);
-}
-
-static void fill_path2(const void *arg, const struct engine_rows *rows, int64_t *out)
-{
-	fill_numbers(arg, rows, rows->ints[STORE_IO_file2], out);
-}
-
-static void fill_kind(const void *arg, const struct engine_rows *rows, int64_t *out)
-{
-	const struct analyze_columns *c = arg;
-	const int64_t *calls = rows->ints[STORE_IO_call];
-
-	for (size_t i = 0; i < rows->count; i++) {
-		size_t id = within(calls[i], c->name_count);
-
-		out[i] = id ? c->kinds[id] : CALL_KIND_OTHER;
-	}
-}
-
 static void fill_is_buffered(const void *arg, const struct engine_rows *rows, int64_t *out)
 {
 	const struct analyze_columns *c = arg;
@@ -171,15 +102,6 @@ static void fill_is_buffered(const void *arg, const struct engine_rows *rows, in
 
 	for (size_t i = 0; i < rows->count; i++)
 		out[i] = c->is_buffered[within(calls[i], c->name_count)];
-}
-
-static void fill_is_error(const void *arg, const struct engine_rows *rows, int64_t *out)
-{
-	const int64_t *errnums = rows->ints[STORE_IO_errnum];
-
-	(void)arg;
-	for (size_t i = 0; i < rows->count; i++)
-		out[i] = errnums[i] > 0;
 }
 
 static void fill_bucket(const void *arg, const struct engine_rows *rows, int64_t *out)
@@ -283,18 +205,24 @@ static const struct {
 	unsigned need_count;
 	int needs[5];
 } io_columns[IO_COLUMNS] = {
-	[IO_BYTES] = { fill_bytes, false, false, false, 5,
-			{ STORE_IO_call, STORE_IO_ret, STORE_IO_size, STORE_IO_arg0, STORE_IO_arg1 } },
-	[IO_PATH] = { fill_path, false, false, false, 1, { STORE_IO_file } },
-	[IO_PATH2] = { fill_path2, false, false, false, 1, { STORE_IO_file2 } },
 	[IO_FILE] = { fill_file, true, false, true, 0, { 0 } },
-	[IO_KIND] = { fill_kind, false, false, false, 1, { STORE_IO_call } },
 	[IO_PATTERN] = { fill_pattern, true, true, false, 3, { STORE_IO_file, STORE_IO_tid, STORE_IO_offset } },
-	[IO_IS_ERROR] = { fill_is_error, false, false, false, 1, { STORE_IO_errnum } },
 	[IO_IS_SMALL] = { fill_is_small, true, true, false, 0, { 0 } },
 	[IO_IS_BUFFERED] = { fill_is_buffered, false, false, false, 1, { STORE_IO_call } },
 	[IO_SET] = { fill_io_set, true, false, true, 1, { STORE_IO_call } },
 	[IO_BUCKET] = { fill_bucket, false, false, false, 1, { STORE_IO_ts_ns } },
+};
+
+/* Columns that the engine derives. */
+static const struct {
+	enum analyze_io_column column;
+	enum engine_call_column from;
+} call_columns[] = {
+	{ IO_BYTES, ENGINE_CALL_MOVED },
+	{ IO_PATH, ENGINE_CALL_PATH },
+	{ IO_PATH2, ENGINE_CALL_PATH2 },
+	{ IO_KIND, ENGINE_CALL_KIND },
+	{ IO_IS_ERROR, ENGINE_CALL_IS_ERROR },
 };
 
 int analyze_io_column(struct analyze *a, enum analyze_io_column column)
@@ -306,6 +234,12 @@ int analyze_io_column(struct analyze *a, enum analyze_io_column column)
 		return -ENOENT;
 	if (a->io_columns[column])
 		return a->io_columns[column];
+	for (size_t i = 0; i < sizeof(call_columns) / sizeof(*call_columns); i++)
+		if (call_columns[i].column == column) {
+			a->io_columns[column] = engine_call_column(a->plans[STORE_TABLE_IO], a->run,
+					call_columns[i].from);
+			return a->io_columns[column];
+		}
 	derive.need_count = io_columns[column].need_count;
 	memcpy(derive.needs, io_columns[column].needs, sizeof(io_columns[column].needs));
 	if (io_columns[column].is_of_derived) {

@@ -85,7 +85,7 @@ struct taking {
 	size_t run;
 };
 
-static int take_value(const struct taking *t, const char *list, const char *name, const struct analyze_column *column,
+static int add_value(const struct taking *t, const char *list, const char *name, const struct analyze_column *column,
 		const struct analyze_value *value)
 {
 	if (!is_quantity(column->unit))
@@ -153,7 +153,7 @@ static const char *name_of(struct diff *d, const struct analyze_value *v)
 	return v->is_null ? "(unknown)" : arena_copy(&d->arena, v->text.data, v->text.bytes);
 }
 
-static int take_table(const struct taking *t, const struct analyze_section *s, const struct analyze_table *table)
+static int add_table(const struct taking *t, const struct analyze_section *s, const struct analyze_table *table)
 {
 	const struct list *known = list_of(s, table);
 	size_t name_at = naming(table, known->name), at = measure(table, known->measure);
@@ -172,7 +172,7 @@ static int take_table(const struct taking *t, const struct analyze_section *s, c
 
 			name = name2 ? arena_printf(&t->d->arena, "%s to %s", name, name2) : NULL;
 		}
-		rc = name ? take_value(t, list, name, &table->columns[at], &values[at]) : -ENOMEM;
+		rc = name ? add_value(t, list, name, &table->columns[at], &values[at]) : -ENOMEM;
 	}
 	return list ? rc : -ENOMEM;
 }
@@ -185,7 +185,7 @@ static bool is_left_out(const char *key)
 	return false;
 }
 
-int diff_take(struct diff *d, bool is_b, size_t i, const struct analyze_result *result, struct sonde_err *err)
+int diff_add(struct diff *d, bool is_b, size_t i, const struct analyze_result *result, struct sonde_err *err)
 {
 	const struct taking t = { .d = d, .is_b = is_b, .run = i };
 	int rc = 0;
@@ -194,9 +194,9 @@ int diff_take(struct diff *d, bool is_b, size_t i, const struct analyze_result *
 			continue;
 		for (const struct analyze_field *f = s->fields; f && !rc; f = f->next)
 			if (!(s->is_top && !strcmp(f->column.key, "start_ns")))
-				rc = take_value(&t, s->is_top ? "" : s->key, "", &f->column, &f->value);
+				rc = add_value(&t, s->is_top ? "" : s->key, "", &f->column, &f->value);
 		for (const struct analyze_table *table = s->tables; table && !rc; table = table->next)
-			rc = take_table(&t, s, table);
+			rc = add_table(&t, s, table);
 	}
 	return rc ? err_sys(err, ENOMEM, "cannot compare the runs") : 0;
 }

@@ -48,7 +48,7 @@ struct diff {
 void diff_init(struct diff *d, size_t count_a, size_t count_b);
 void diff_release(struct diff *d);
 /* Adds run i of side A or B. Returns -ENOMEM on failure. */
-int diff_take(struct diff *d, bool is_b, size_t i, const struct analyze_result *result, struct sonde_err *err);
+int diff_add(struct diff *d, bool is_b, size_t i, const struct analyze_result *result, struct sonde_err *err);
 /* Call after all runs are added. threshold: 0.05 is 5 % of the wall time. */
 int diff_finish(struct diff *d, double threshold, struct sonde_err *err);
 const char *diff_verdict_word(enum diff_verdict v);

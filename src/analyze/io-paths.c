@@ -128,7 +128,7 @@ struct io_path *io_paths_collect(struct analyze *a, const struct analyze_io *io,
 		paths[n].number = number;
 		paths[n].text = model_path(a->run, (uint32_t)number);
 		add_patterns(&paths[n], patterns, number, &at);
-		n += number != 0 && paths[n].sums.calls;
+		n += number != 0 && (paths[n].sums.calls || paths[n].sums.dur_ns);
 		memset(&paths[n], 0, sizeof(*paths));
 	}
 	*count = paths ? add_targets(a, targets, paths, n) : 0;

@@ -58,7 +58,7 @@ static size_t gather(const struct analyze *a, struct person *people, size_t *who
 	return found;
 }
 
-static void take_calls(const struct analyze *a, const struct detect *d, struct person *people, const size_t *who)
+static void add_calls(const struct analyze *a, const struct detect *d, struct person *people, const size_t *who)
 {
 	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_IO, d->last_calls);
 	size_t count;
@@ -125,7 +125,7 @@ static uint32_t token_of(struct map *pairs, const struct store_process *p)
 	return (uint32_t)times >= OFTEN ? PAIRS | (uint32_t)(times >> 32) : (uint32_t)p->exe;
 }
 
-static void take_children(struct detect_tokens *t, const struct person *children, size_t count, struct map *pairs)
+static void add_children(struct detect_tokens *t, const struct person *children, size_t count, struct map *pairs)
 {
 	int64_t until_ns = INT64_MIN;
 
@@ -165,7 +165,7 @@ static void order(struct detect_tokens *t)
 	}
 }
 
-static int look_at(struct analyze *a, const struct person *parent, const struct person *children, size_t count,
+static int search(struct analyze *a, const struct person *parent, const struct person *children, size_t count,
 		detect_look *look, void *arg)
 {
 	struct detect_tokens t = { .a = a,
@@ -180,7 +180,7 @@ static int look_at(struct analyze *a, const struct person *parent, const struct 
 	if (!t.tokens)
 		rc = -ENOMEM;
 	if (rc == 0)
-		take_children(&t, children, count, &pairs);
+		add_children(&t, children, count, &pairs);
 	if (rc == 0 && t.count >= CHILDREN_MIN) {
 		order(&t);
 		detect_tokens_life(&t);
@@ -207,7 +207,7 @@ int detect_families(struct analyze *a, const struct detect *d, detect_look *look
 	else
 		count = gather(a, people, who);
 	if (count)
-		take_calls(a, d, people, who);
+		add_calls(a, d, people, who);
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = people[i];
 	if (count)
@@ -216,7 +216,7 @@ int detect_families(struct analyze *a, const struct detect *d, detect_look *look
 		for (end = i + 1; end < count && sorted[end].parent == sorted[i].parent; end++)
 			;
 		if (sorted[i].parent && end - i >= CHILDREN_MIN)
-			rc = look_at(a, &people[sorted[i].parent - 1], sorted + i, end - i, look, arg);
+			rc = search(a, &people[sorted[i].parent - 1], sorted + i, end - i, look, arg);
 	}
 	free(people);
 	free(sorted);

@@ -248,7 +248,7 @@ static int mark_code(struct detect_tokens *t)
 
 /* Reading. */
 
-static int take(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int on_block(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct detect_tokens *t = arg;
 	const struct detect_stream *s = t->stream;
@@ -312,18 +312,6 @@ static int64_t pause_ns(const struct detect_tokens *t)
 	return ns > PAUSE_NS_MIN ? ns : PAUSE_NS_MIN;
 }
 
-/* A span is its own pause; in a gap between calls the program does other work, usually once per iteration. */
-static void mark_pauses(struct detect_tokens *t)
-{
-	int64_t ns;
-
-	if (t->stream->file < 0 || t->count < 2)
-		return;
-	ns = pause_ns(t);
-	for (size_t i = 1; i < t->count; i++)
-		t->tokens[i - 1].is_before_pause = gap_before(t, i) >= ns;
-}
-
 void detect_tokens_life(struct detect_tokens *t)
 {
 	const struct store_process *p = model_process(t->a->run, t->process);
@@ -360,12 +348,18 @@ int detect_tokens_read(struct detect_tokens *t, struct sonde_err *err)
 	t->tokens = calloc(t->cap + 1, sizeof(*t->tokens));
 	if (!t->tokens)
 		return -ENOMEM;
-	rc = store_scan(model_table(t->a->run, s->table), &opts, take, t, err);
+	rc = store_scan(model_table(t->a->run, s->table), &opts, on_block, t, err);
 	if (rc < 0 || !t->count)
 		return rc < 0 ? rc : 0;
 	if (!is_sorted(t))
 		qsort(t->tokens, t->count, sizeof(*t->tokens), by_time);
-	mark_pauses(t);
+	/* A span is its own pause; in a gap between calls the program does other work, usually once per iteration. */
+	if (t->stream->file >= 0 && t->count >= 2) {
+		int64_t ns = pause_ns(t);
+
+		for (size_t i = 1; i < t->count; i++)
+			t->tokens[i - 1].is_before_pause = gap_before(t, i) >= ns;
+	}
 	detect_tokens_life(t);
 	return s->rename ? s->rename(t, err) : mark_code(t);
 }

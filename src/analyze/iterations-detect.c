@@ -67,7 +67,7 @@ static void add(struct sequence *s, uint32_t token, int64_t name, int64_t ts_ns,
 }
 
 /* Unique tokens separate what comes before and after a long stretch of omitted tokens. */
-static int sequence_make(struct sequence *s, const struct detect_tokens *t, unsigned way)
+static int sequence_init(struct sequence *s, const struct detect_tokens *t, unsigned way)
 {
 	size_t left_out = 0;
 
@@ -97,14 +97,6 @@ static int sequence_make(struct sequence *s, const struct detect_tokens *t, unsi
 			add(s, PAUSE | k->token, k->name, k->ts_ns + k->dur_ns, 0);
 	}
 	return 0;
-}
-
-static void sequence_release(struct sequence *s)
-{
-	free(s->tokens);
-	free(s->names);
-	free(s->ts_ns);
-	free(s->end_ns);
 }
 
 /* A loop in a part of the sequence; indexes are those of the whole. */
@@ -249,11 +241,16 @@ static const char *name_of(struct analyze *a, const struct sequence *s, size_t a
 	return arena_copy(&a->arena, text.data ? text.data : "", text.bytes);
 }
 
-/* An iteration lasts until the next; one without a successor as long as its tokens, but no longer than the others. */
-static void measure(const struct sequence *s, const struct stats_repeats *r, struct detected *d)
+static int keep(struct analyze *a, const struct sequence *s, const struct loop *l, struct detected *d)
 {
+	const struct stats_repeats *r = &l->r;
 	int64_t longest_ns = 0, ns;
 
+	d->from_ns = arena_alloc(&a->arena, (r->count + 1) * sizeof(*d->from_ns));
+	d->dur_ns = arena_alloc(&a->arena, (r->count + 1) * sizeof(*d->dur_ns));
+	if (!d->from_ns || !d->dur_ns)
+		return -ENOMEM;
+	/* An iteration lasts until the next; one without a successor as its tokens, no longer than the others. */
 	for (size_t i = 0; i < r->count; i++) {
 		d->from_ns[i] = s->ts_ns[r->starts[i]];
 		if (is_followed(s, r, i))
@@ -265,17 +262,6 @@ static void measure(const struct sequence *s, const struct stats_repeats *r, str
 		if (!is_followed(s, r, i))
 			d->dur_ns[i] = ns < longest_ns ? ns : longest_ns;
 	}
-}
-
-static int keep(struct analyze *a, const struct sequence *s, const struct loop *l, struct detected *d)
-{
-	const struct stats_repeats *r = &l->r;
-
-	d->from_ns = arena_alloc(&a->arena, (r->count + 1) * sizeof(*d->from_ns));
-	d->dur_ns = arena_alloc(&a->arena, (r->count + 1) * sizeof(*d->dur_ns));
-	if (!d->from_ns || !d->dur_ns)
-		return -ENOMEM;
-	measure(s, r, d);
 	d->where = s->of->stream->name;
 	d->weight = l->weight;
 	d->tid = s->of->tid;
@@ -289,14 +275,17 @@ static int find(struct analyze *a, const struct detect_tokens *t, unsigned way, 
 {
 	struct sequence s;
 	struct loop best = { .ns = 0 };
-	int rc = sequence_make(&s, t, way);
+	int rc = sequence_init(&s, t, way);
 
 	if (rc == 0 && s.count)
 		rc = search(&s, &best);
 	if (rc == 0 && best.r.count)
 		rc = keep(a, &s, &best, d);
 	stats_repeats_release(&best.r);
-	sequence_release(&s);
+	free(s.tokens);
+	free(s.names);
+	free(s.ts_ns);
+	free(s.end_ns);
 	return rc;
 }
 
@@ -341,7 +330,7 @@ struct outer {
 	struct detected best;
 };
 
-static int look_at_family(void *arg, const struct detect_tokens *t)
+static int search_family(void *arg, const struct detect_tokens *t)
 {
 	struct outer *o = arg;
 	struct detected one = { .tokens = t->count };
@@ -362,7 +351,7 @@ int detect_find(struct analyze *a, const struct detect *d, struct detected *foun
 	*found = (struct detected){ .count = 0 };
 	for (int i = 0; i < DETECT_STREAMS && rc == 0 && !found->count; i++)
 		rc = try_stream(a, d, i, found, err);
-	if (rc == 0 && detect_families(a, d, look_at_family, &outer) < 0)
+	if (rc == 0 && detect_families(a, d, search_family, &outer) < 0)
 		rc = err_sys(err, ENOMEM, "cannot detect iterations");
 	/* A loop inside one program is more informative than the loop of its parent, unless it is only a part of
 	 * that. */

@@ -156,29 +156,22 @@ static int parse_line(struct parsing *p, const char *line, size_t n)
 
 /* Sets. */
 
-static uint32_t set_of_fits(const struct rules *r, uint32_t fits)
-{
-	uint32_t set = 0;
-	bool is_taken = false;
-
-	for (size_t i = 0; i < r->count; i++) {
-		if (!(fits >> i & 1) || (is_taken && !r->layers[i].is_again))
-			continue;
-		set |= (uint32_t)1 << i;
-		is_taken |= !r->layers[i].is_again;
-	}
-	return set;
-}
-
 static int number_sets(struct rules *r, struct sonde_err *err)
 {
 	r->set_of = arena_alloc(&r->arena, (size_t)1 << r->count);
 	if (!r->set_of)
 		return -ENOMEM;
 	for (uint32_t fits = 0; fits < (uint32_t)1 << r->count; fits++) {
-		uint32_t set = set_of_fits(r, fits);
+		uint32_t set = 0;
+		bool is_taken = false;
 		size_t number = 0;
 
+		for (size_t i = 0; i < r->count; i++) {
+			if (!(fits >> i & 1) || (is_taken && !r->layers[i].is_again))
+				continue;
+			set |= (uint32_t)1 << i;
+			is_taken |= !r->layers[i].is_again;
+		}
 		while (number < r->set_count && r->sets[number] != set)
 			number++;
 		if (number == RULES_SETS_MAX)
@@ -285,3 +278,105 @@ uint32_t rules_paths(const struct rules *r, const char *path)
 			fits |= (uint32_t)1 << i;
 	return fits;
 }
+
+/*
+ * Layer rules that come with sonde, in the syntax of user files: posix, for any program, and dlio, for DLIO benchmark
+ * jobs, as in DFAnalyzer.
+ */
+
+const char *const rules_presets[] = { "posix", "dlio", NULL };
+
+#define POSIX \
+	"layer Compute\n" \
+	"	class compute\n" \
+	"	table span\n" \
+	"	category *compute* *COMPUTE*\n" \
+	"layer 'Application I/O'\n" \
+	"	class app_io\n" \
+	"	table span\n" \
+	"	category *reader* *data_loader* *dataloader* *checkpoint* *io* *IO*\n" \
+	"layer Pipes\n" \
+	"	table io\n" \
+	"	category data stdio\n" \
+	"	path pipe:*\n" \
+	"layer 'POSIX data'\n" \
+	"	class io\n" \
+	"	table io\n" \
+	"	category data map aio\n" \
+	"layer 'POSIX open and close'\n" \
+	"	class io\n" \
+	"	table io\n" \
+	"	category open\n" \
+	"layer 'POSIX metadata'\n" \
+	"	class io\n" \
+	"	table io\n" \
+	"	category meta dir sync\n" \
+	"layer STDIO\n" \
+	"	class io\n" \
+	"	table io\n" \
+	"	category stdio\n" \
+	"layer Network\n" \
+	"	table io\n" \
+	"	category net\n" \
+	"layer Processes\n" \
+	"	table io\n" \
+	"	category process\n" \
+	"layer 'Other calls'\n" \
+	"	table io\n"
+
+#define DLIO \
+	"layer App\n" \
+	"	table span\n" \
+	"	name DLIOBenchmark.run\n" \
+	"layer Training\n" \
+	"	table span\n" \
+	"	name DLIOBenchmark._train\n" \
+	"layer Compute\n" \
+	"	class compute\n" \
+	"	table span\n" \
+	"	name *Framework.compute\n" \
+	"layer 'Fetch Data'\n" \
+	"	class app_io\n" \
+	"	table span\n" \
+	"	name loop.iter\n" \
+	"layer 'Data Loader'\n" \
+	"	class app_io\n" \
+	"	table span\n" \
+	"	category data_loader\n" \
+	"	not-name loop.yield TorchDataLoader.__init__ TorchDataLoader.next TorchDataLoader.read " \
+	"TorchDataLoader.finalize TorchDataset.__init__\n" \
+	"layer 'Data Loader Fork'\n" \
+	"	table io\n" \
+	"	name fork vfork\n" \
+	"layer Reader\n" \
+	"	class app_io\n" \
+	"	table span\n" \
+	"	category reader\n" \
+	"layer 'Reader POSIX (Lustre)'\n" \
+	"	class io\n" \
+	"	table io\n" \
+	"	path */lustre*/data*\n" \
+	"layer Checkpoint\n" \
+	"	class app_io\n" \
+	"	table span\n" \
+	"	name *save_checkpoint\n" \
+	"layer 'Checkpoint POSIX (Lustre)'\n" \
+	"	class io\n" \
+	"	table io\n" \
+	"	path */lustre*/checkpoint*\n" \
+	"layer 'Reader POSIX'\n" \
+	"	class io\n" \
+	"	table io\n" \
+	"	path */data*\n" \
+	"	not-path */lustre*\n" \
+	"layer 'Checkpoint POSIX'\n" \
+	"	class io\n" \
+	"	table io\n" \
+	"	path */checkpoint*\n" \
+	"	not-path */lustre*\n" \
+	"layer 'Other POSIX'\n" \
+	"	table io\n" \
+	"	no-path\n" \
+	"	again\n"
+
+const char *const rules_preset_texts[] = { POSIX, DLIO };

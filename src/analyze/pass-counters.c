@@ -40,7 +40,7 @@ struct series {
 	size_t count;
 };
 
-static int take_names(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int on_names(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct series *s = arg;
 	const int64_t *names = b->columns[STORE_SERIES_name].ints;
@@ -62,7 +62,7 @@ static int load_series(struct analyze *a, struct series *s, struct sonde_err *er
 	s->is_of_probe = arena_alloc(&a->arena, s->count + 1);
 	if (!s->is_of_probe)
 		return err_sys(err, ENOMEM, "cannot list the counters");
-	return t ? store_scan(t, &opts, take_names, s, err) : 0;
+	return t ? store_scan(t, &opts, on_names, s, err) : 0;
 }
 
 /* Returns the group of a counter; SIZE_MAX: none. */
@@ -105,18 +105,6 @@ double counters_mean(const struct analyze *a, const char *name)
 	return i == SIZE_MAX ? NAN : engine_mean(g, SUM, i);
 }
 
-static void add_counter(struct analyze *a, struct analyze_table *t, const struct engine_groups *g, size_t i)
-{
-	analyze_cell_bytes(t, model_name(a->run, engine_key(g, i, 0)));
-	analyze_cell_int(t, (int64_t)engine_count(g, SUM, i));
-	analyze_cell_real(t, engine_quantile(g, VALUES, i, 0));
-	analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.25));
-	analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.5));
-	analyze_cell_real(t, engine_mean(g, SUM, i));
-	analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.75));
-	analyze_cell_real(t, engine_quantile(g, VALUES, i, 1));
-}
-
 /* Adds the counters of the program, which are printed, or those of probes. */
 static void add_counters(struct analyze *a, struct analyze_section *s, const struct engine_groups *g,
 		const struct series *series, bool is_of_probe)
@@ -130,8 +118,16 @@ static void add_counters(struct analyze *a, struct analyze_section *s, const str
 
 		if (((uint64_t)name < series->count && series->is_of_probe[name]) != is_of_probe)
 			continue;
-		if (count++ < analyze_top(a, g->count))
-			add_counter(a, t, g, i);
+		if (count++ < analyze_top(a, g->count)) {
+			analyze_cell_bytes(t, model_name(a->run, engine_key(g, i, 0)));
+			analyze_cell_int(t, (int64_t)engine_count(g, SUM, i));
+			analyze_cell_real(t, engine_quantile(g, VALUES, i, 0));
+			analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.25));
+			analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.5));
+			analyze_cell_real(t, engine_mean(g, SUM, i));
+			analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.75));
+			analyze_cell_real(t, engine_quantile(g, VALUES, i, 1));
+		}
 	}
 	if (t)
 		t->all_rows = count;

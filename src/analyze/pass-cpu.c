@@ -91,7 +91,7 @@ static int add_stack(struct profile *p, int64_t stack, int64_t ns, size_t group)
 	return 0;
 }
 
-static int make_profile(struct analyze *a, struct profile *p, const struct engine_groups *g, struct sonde_err *err)
+static int build_profile(struct analyze *a, struct profile *p, const struct engine_groups *g, struct sonde_err *err)
 {
 	int rc = model_stacks_open(&p->stacks, a->run, err);
 
@@ -141,18 +141,6 @@ static void add_functions(struct analyze *a, struct analyze_section *s, const st
 		t->all_rows = count;
 }
 
-static int add_groups(struct analyze *a, struct analyze_section *s, const struct profile *p, int64_t sampled_ns)
-{
-	struct groups groups;
-	int rc = groups_parse(&groups, a, a->opts.cpu_filters);
-
-	for (size_t i = 0; i < p->numbers.count && rc == 0; i++)
-		groups_add(&groups, p->functions[i].name, p->functions[i].self_ns, 1);
-	if (rc == 0)
-		groups_show(&groups, s, sampled_ns);
-	return rc;
-}
-
 static void add_fields(struct analyze *a, const struct cpu *c, struct analyze_section *s, int64_t *sampled_ns)
 {
 	const struct engine_groups *by_kernel = analyze_groups(a, STORE_TABLE_SAMPLE, c->by_kernel);
@@ -185,18 +173,24 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 		return 0;
 	}
 	add_fields(a, c, s, &sampled_ns);
-	rc = make_profile(a, &p, g, err);
+	rc = build_profile(a, &p, g, err);
 	if (rc == 0) {
+		struct groups groups;
+
 		analyze_int(s, "fault_ns", NULL, ANALYZE_NS, p.fault_ns);
 		add_functions(a, s, &p, sampled_ns);
 		calltree_show(&p.tree, a, s);
-		rc = add_groups(a, s, &p, sampled_ns);
+		rc = groups_parse(&groups, a, a->opts.cpu_filters);
+		for (size_t i = 0; i < p.numbers.count && rc == 0; i++)
+			groups_add(&groups, p.functions[i].name, p.functions[i].self_ns, 1);
+		if (rc == 0)
+			groups_show(&groups, s, sampled_ns);
 	}
 	calltree_release(&p.tree);
 	free(p.functions);
 	map_release(&p.numbers);
 	model_stacks_free(p.stacks);
-	return rc == -ENOMEM           ? err_sys(err, ENOMEM, "cannot make the CPU profile")
+	return rc == -ENOMEM           ? err_sys(err, ENOMEM, "cannot build the CPU profile")
 			: rc == -E2BIG ? err_set(err, E2BIG, "too many groups (maximum %d)", GROUPS_MAX)
 				       : rc;
 }

@@ -98,7 +98,7 @@ static void close_window(struct windows *w, const struct windows_reading *r)
 		*value = (float)r->sum;
 }
 
-static int take_counters(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int add_counters(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct windows *w = arg;
 
@@ -126,7 +126,7 @@ static int take_counters(void *arg, unsigned worker, size_t block, const struct 
 }
 
 /* Devices: the part of each window that commands cover. The table is small compared to the others. */
-static int take_gpu(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int add_gpu(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct windows *w = arg;
 
@@ -180,11 +180,11 @@ static int windows_read(struct windows *w, struct analyze *a, struct sonde_err *
 	if (rc < 0)
 		return err_sys(err, ENOMEM, "cannot compute the features");
 	if (counters)
-		rc = store_scan(counters, &opts, take_counters, w, err);
+		rc = store_scan(counters, &opts, add_counters, w, err);
 	for (size_t i = 0; i < w->reading_count && rc == 0; i++)
 		if (w->readings[i].is_known)
 			close_window(w, &w->readings[i]);
-	return rc == 0 && gpu ? store_scan(gpu, &gpu_opts, take_gpu, w, err) : rc;
+	return rc == 0 && gpu ? store_scan(gpu, &gpu_opts, add_gpu, w, err) : rc;
 }
 
 static void windows_release(struct windows *w)
@@ -253,18 +253,6 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 	return 0;
 }
 
-/* Counts the windows of each class. */
-static void share_out(const struct windows *w, size_t wins[WHO])
-{
-	for (size_t i = 0; i < w->count; i++) {
-		int best = USR;
-
-		for (int k = SYS; k <= GPU; k++)
-			best = w->values[i][k] > w->values[i][best] ? k : best;
-		wins[(double)w->values[i][best] < IDLE_SHARE * (double)w->width_ns ? IDL : best]++;
-	}
-}
-
 static const struct analyze_column columns[] = {
 	{ "name", "FEATURE", ANALYZE_TEXT },
 	{ "value", "VALUE", ANALYZE_REAL },
@@ -323,17 +311,6 @@ static void add_windows(struct analyze_table *t, const struct windows *w, const 
 		feature(t, quantiles[i].name, windows_quantile(w, quantiles[i].what, quantiles[i].p));
 	for (size_t i = 0; i < sizeof(correlations) / sizeof(*correlations); i++)
 		feature(t, correlations[i].name, windows_correlation(w, correlations[i].x, correlations[i].y));
-}
-
-static void add_requests(struct analyze *a, struct analyze_table *t, const struct features *f)
-{
-	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_BLOCK, f->requests);
-
-	if (!g->count || g->has_no_quantiles)
-		return;
-	feature(t, "blktrace_latency_q1", engine_quantile(g, 0, 0, 0.25) / 1e9);
-	feature(t, "blktrace_latency_q2", engine_quantile(g, 0, 0, 0.5) / 1e9);
-	feature(t, "blktrace_latency_q3", engine_quantile(g, 0, 0, 0.75) / 1e9);
 }
 
 /* Announced or detected iterations of the first kind. */
@@ -419,14 +396,6 @@ static void add_machine(struct analyze *a, struct analyze_table *t)
 	feature(t, "net_time", seconds(finding_int(a, "network", "total_ns")));
 }
 
-static void add_breakdown(struct analyze_section *s, const struct windows *w, const size_t wins[WHO])
-{
-	for (int k = 0; k < WHO; k++)
-		analyze_real(s, words[k], NULL, ANALYZE_RATIO, (double)wins[k] / (double)w->count);
-	analyze_int(s, "windows", NULL, ANALYZE_COUNT, (int64_t)w->count);
-	analyze_int(s, "window_ns", NULL, ANALYZE_NS, w->width_ns);
-}
-
 static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
 {
 	struct windows w = { .count = 0 };
@@ -441,12 +410,28 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	if (rc == 0) {
 		struct analyze_table *t = analyze_table(s, "vector", "Performance features", columns, 2,
 				ANALYZE_DETAIL);
+		const struct features *f = state;
+		const struct engine_groups *g = analyze_groups(a, STORE_TABLE_BLOCK, f->requests);
 
-		share_out(&w, wins);
-		add_breakdown(s, &w, wins);
+		/* Counts the windows of each class. */
+		for (size_t i = 0; i < w.count; i++) {
+			int best = USR;
+
+			for (int k = SYS; k <= GPU; k++)
+				best = w.values[i][k] > w.values[i][best] ? k : best;
+			wins[(double)w.values[i][best] < IDLE_SHARE * (double)w.width_ns ? IDL : best]++;
+		}
+		for (int k = 0; k < WHO; k++)
+			analyze_real(s, words[k], NULL, ANALYZE_RATIO, (double)wins[k] / (double)w.count);
+		analyze_int(s, "windows", NULL, ANALYZE_COUNT, (int64_t)w.count);
+		analyze_int(s, "window_ns", NULL, ANALYZE_NS, w.width_ns);
 		add_machine(a, t);
 		add_windows(t, &w, wins);
-		add_requests(a, t, state);
+		if (g->count && !g->has_no_quantiles) {
+			feature(t, "blktrace_latency_q1", engine_quantile(g, 0, 0, 0.25) / 1e9);
+			feature(t, "blktrace_latency_q2", engine_quantile(g, 0, 0, 0.5) / 1e9);
+			feature(t, "blktrace_latency_q3", engine_quantile(g, 0, 0, 0.75) / 1e9);
+		}
 		add_devices(a, t);
 	}
 	windows_release(&w);

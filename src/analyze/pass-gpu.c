@@ -9,16 +9,18 @@ struct gpu {
 	int by_kind, by_name, by_direction, busy;
 };
 
-enum { Q_COUNT, Q_DUR, Q_BYTES, Q_MAX };
+/* A rate divides bytes by Q_WHOLE, the durations of the same rows; Q_DUR is the time inside the window. */
+enum { Q_COUNT, Q_DUR, Q_BYTES, Q_MAX, Q_WHOLE };
 
 static int plan(struct analyze *a, void *state, struct sonde_err *err)
 {
 	struct gpu *s = state;
-	struct engine_query q = { "device commands", 2, { STORE_GPU_kind, STORE_GPU_device }, ENGINE_NONE, 4,
+	struct engine_query q = { "device commands", 2, { STORE_GPU_kind, STORE_GPU_device }, ENGINE_NONE, 5,
 		{ [Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
-				[Q_DUR] = { ENGINE_SUM, STORE_GPU_dur_ns },
+				[Q_DUR] = { ENGINE_TIME, ENGINE_NONE },
 				[Q_BYTES] = { ENGINE_SUM, STORE_GPU_bytes },
-				[Q_MAX] = { ENGINE_MAX, STORE_GPU_dur_ns } } };
+				[Q_MAX] = { ENGINE_MAX, STORE_GPU_dur_ns },
+				[Q_WHOLE] = { ENGINE_SUM, STORE_GPU_dur_ns } } };
 	struct engine_query busy = { "devices busy", 1, { STORE_GPU_device }, ENGINE_NONE, 1,
 		{ { ENGINE_UNION, ENGINE_NONE } } };
 
@@ -98,14 +100,14 @@ static void add_rows(struct analyze *a, struct analyze_table *t, const struct en
 	analyze_rank(ranks, n);
 	for (size_t r = 0; ranks && r < analyze_top(a, n); r++) {
 		size_t i = ranks[r].index;
-		int64_t ns = engine_sum(g, Q_DUR, i), bytes = engine_sum(g, Q_BYTES, i);
+		int64_t whole_ns = engine_sum(g, Q_WHOLE, i), bytes = engine_sum(g, Q_BYTES, i);
 
 		analyze_cell_bytes(t, model_name(a->run, engine_key(g, i, 1)));
-		analyze_cell_int(t, ns);
+		analyze_cell_int(t, engine_sum(g, Q_DUR, i));
 		analyze_cell_int(t, (int64_t)engine_count(g, Q_COUNT, i));
 		analyze_cell_int(t, is_copy ? bytes : engine_extreme(g, Q_MAX, i));
 		if (is_copy)
-			analyze_cell_real(t, ns > 0 ? (double)bytes * 1e9 / (double)ns : STORE_NULL_REAL);
+			analyze_cell_real(t, whole_ns > 0 ? (double)bytes * 1e9 / (double)whole_ns : STORE_NULL_REAL);
 	}
 	if (t)
 		t->all_rows = n;

@@ -15,14 +15,14 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 	int bucket = analyze_io_column(a, IO_BUCKET);
 	struct engine_query by_call = { "io by call", 1, { STORE_IO_call }, ENGINE_NONE, 6,
 		{ [IO_Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
-				[IO_Q_DUR] = { ENGINE_SUM, STORE_IO_dur_ns },
+				[IO_Q_DUR] = { ENGINE_TIME, ENGINE_NONE },
 				[IO_Q_BYTES] = { ENGINE_SUM, bytes },
 				[IO_Q_ERRORS] = { ENGINE_SUM, is_error },
 				[IO_Q_DURS] = { ENGINE_QUANTILES, STORE_IO_dur_ns },
 				[IO_Q_SIZES] = { ENGINE_QUANTILES, bytes } } };
 	struct engine_query by_path = { "io by path", 2, { path, kind }, ENGINE_NONE, 6,
 		{ [IO_Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
-				[IO_Q_DUR] = { ENGINE_SUM, STORE_IO_dur_ns },
+				[IO_Q_DUR] = { ENGINE_TIME, ENGINE_NONE },
 				[IO_Q_BYTES] = { ENGINE_SUM, bytes },
 				[IO_Q_ERRORS] = { ENGINE_SUM, is_error },
 				[IO_Q_SMALL] = { ENGINE_SUM, is_small },
@@ -30,7 +30,7 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 	struct engine_query by_process = by_path, by_bucket = by_path, by_target = by_path;
 	struct engine_query by_pattern = { "io by pattern", 2, { kind, pattern }, ENGINE_NONE, 3,
 		{ [IO_Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
-				[IO_Q_DUR] = { ENGINE_SUM, STORE_IO_dur_ns },
+				[IO_Q_DUR] = { ENGINE_TIME, ENGINE_NONE },
 				[IO_Q_BYTES] = { ENGINE_SUM, bytes } } };
 	struct engine_query by_path_pattern = { "io by path and pattern", 2, { path, pattern }, pattern, 1,
 		{ { ENGINE_COUNT, ENGINE_NONE } } };
@@ -211,7 +211,7 @@ static const struct analyze_column time_columns[] = {
 
 static void add_times(struct analyze *a, struct analyze_section *s, const struct engine_groups *g)
 {
-	struct analyze_table *t = analyze_table(s, "by_time", "Calls by time of their begin", time_columns,
+	struct analyze_table *t = analyze_table(s, "by_time", "Calls by start time", time_columns,
 			sizeof(time_columns) / sizeof(*time_columns), ANALYZE_DETAIL);
 	struct io_sums sums;
 

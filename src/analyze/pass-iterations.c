@@ -85,22 +85,6 @@ static void cell_quantile(struct analyze_table *t, const struct engine_groups *g
 	analyze_cell_int(t, isnan(v) ? STORE_NULL : (int64_t)(v + 0.5));
 }
 
-static void add_name(struct analyze *a, struct analyze_table *t, const struct engine_groups *g, size_t i)
-{
-	double mean_ns = engine_mean(g, Q_MOMENTS, i);
-
-	analyze_cell_bytes(t, model_name(a->run, engine_key(g, i, 0)));
-	analyze_cell_int(t, (int64_t)engine_count(g, Q_MOMENTS, i));
-	analyze_cell_int(t, (int64_t)engine_distinct(g, Q_PROCESSES, i));
-	analyze_cell_real(t, mean_ns);
-	analyze_cell_real(t, sqrt(engine_variance(g, Q_MOMENTS, i)));
-	cell_quantile(t, g, i, 0.5);
-	cell_quantile(t, g, i, 0);
-	cell_quantile(t, g, i, 0.95);
-	cell_quantile(t, g, i, 1);
-	analyze_cell_real(t, mean_ns > 0 ? 1e9 / mean_ns : NAN);
-}
-
 /* Detected iterations. */
 
 static const struct analyze_column each_columns[] = {
@@ -168,35 +152,42 @@ static void add_found(struct analyze *a, struct analyze_section *s, const struct
 		t->all_rows = d->count;
 }
 
-static int finish_found(struct analyze *a, const struct iterations *it, struct analyze_section *s,
-		struct sonde_err *err)
-{
-	struct detected found;
-	int rc = detect_find(a, &it->detect, &found, err);
-
-	if (rc < 0)
-		return rc;
-	if (found.count)
-		add_found(a, s, &found);
-	else if (found.tokens)
-		analyze_absent(s, "the program announced no steps (sonde_step), and no loop was detected");
-	else
-		analyze_absent(s, "the program announced no steps (sonde_step)");
-	return 0;
-}
-
 static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
 {
 	const struct iterations *it = state;
 	const struct engine_groups *g = analyze_fed_groups(a, it->by_name);
 	struct analyze_table *t;
 
-	if (!g->count)
-		return finish_found(a, it, s, err);
+	if (!g->count) {
+		struct detected found;
+		int rc = detect_find(a, &it->detect, &found, err);
+
+		if (rc < 0)
+			return rc;
+		if (found.count)
+			add_found(a, s, &found);
+		else if (found.tokens)
+			analyze_absent(s, "the program announced no steps (sonde_step), and no loop was detected");
+		else
+			analyze_absent(s, "the program announced no steps (sonde_step)");
+		return 0;
+	}
 	analyze_text(s, "source", NULL, "steps");
 	t = analyze_table(s, "by_name", "Iterations", columns, sizeof(columns) / sizeof(*columns), 0);
-	for (size_t i = 0; i < analyze_top(a, g->count); i++)
-		add_name(a, t, g, i);
+	for (size_t i = 0; i < analyze_top(a, g->count); i++) {
+		double mean_ns = engine_mean(g, Q_MOMENTS, i);
+
+		analyze_cell_bytes(t, model_name(a->run, engine_key(g, i, 0)));
+		analyze_cell_int(t, (int64_t)engine_count(g, Q_MOMENTS, i));
+		analyze_cell_int(t, (int64_t)engine_distinct(g, Q_PROCESSES, i));
+		analyze_cell_real(t, mean_ns);
+		analyze_cell_real(t, sqrt(engine_variance(g, Q_MOMENTS, i)));
+		cell_quantile(t, g, i, 0.5);
+		cell_quantile(t, g, i, 0);
+		cell_quantile(t, g, i, 0.95);
+		cell_quantile(t, g, i, 1);
+		analyze_cell_real(t, mean_ns > 0 ? 1e9 / mean_ns : NAN);
+	}
 	if (t)
 		t->all_rows = g->count;
 	return 0;

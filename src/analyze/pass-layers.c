@@ -173,14 +173,14 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 	int io_set = analyze_io_column(a, IO_SET), span_set = analyze_span_column(a, SPAN_SET);
 	struct engine_query io_by_set = { "layers of calls", 1, { io_set }, ENGINE_NONE, 6,
 		{ [Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
-				[Q_DUR] = { ENGINE_SUM, STORE_IO_dur_ns },
+				[Q_DUR] = { ENGINE_TIME, ENGINE_NONE },
 				[Q_THREADS] = { ENGINE_DISTINCT, STORE_IO_tid },
 				[Q_BYTES] = { ENGINE_SUM, analyze_io_column(a, IO_BYTES) },
 				[Q_FILES] = { ENGINE_DISTINCT, analyze_io_column(a, IO_FILE) },
 				[Q_SIZES] = { ENGINE_QUANTILES, analyze_io_column(a, IO_BYTES) } } };
 	struct engine_query span_by_set = { "layers of spans", 1, { span_set }, ENGINE_NONE, 3,
 		{ [Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
-				[Q_DUR] = { ENGINE_SUM, STORE_SPAN_dur_ns },
+				[Q_DUR] = { ENGINE_TIME, ENGINE_NONE },
 				[Q_THREADS] = { ENGINE_DISTINCT, STORE_SPAN_tid } } };
 	struct engine_query io_cover = { "time of calls", 2, { STORE_IO_process, io_set }, io_set, 1,
 		{ { ENGINE_UNION, ENGINE_NONE } } };
@@ -366,15 +366,15 @@ static void add_layers(const struct found *f, struct analyze_section *s, const s
 			sizeof(layer_columns) / sizeof(*layer_columns), 0);
 
 	for (size_t l = 0; l < rules->count; l++) {
-		int64_t events = sum_layer(f, l, Q_COUNT, true, 2);
+		int64_t events = sum_layer(f, l, Q_COUNT, true, 2), total_ns = sum_layer(f, l, Q_DUR, false, 2);
 		bool has_calls = sum_layer(f, l, Q_COUNT, true, 1);
 
-		if (!events)
+		if (!events && !total_ns)
 			continue;
 		analyze_cell_text(t, rules->layers[l].name);
 		analyze_cell_text(t, rules_class_word(rules->layers[l].class));
 		analyze_cell_int(t, events);
-		analyze_cell_int(t, sum_layer(f, l, Q_DUR, false, 2));
+		analyze_cell_int(t, total_ns);
 		analyze_cell_int(t, times->layer_ns[l]);
 		analyze_cell_int(t, times->layer_alone_ns[l]);
 		analyze_cell_int(t, has_calls ? sum_layer(f, l, Q_BYTES, false, 1) : STORE_NULL);
@@ -389,18 +389,6 @@ static const struct analyze_column time_columns[] = {
 	{ "app_io_ns", "APP I/O", ANALYZE_NS },
 	{ "compute_ns", "COMPUTE", ANALYZE_NS },
 };
-
-static void add_buckets(const struct found *f, struct analyze_section *s, const struct layers_bucket *buckets)
-{
-	struct analyze_table *t = analyze_table(s, "by_time", "Layers by time", time_columns, 4, ANALYZE_DETAIL);
-
-	for (int b = 0; b < ANALYZE_BUCKETS; b++) {
-		analyze_cell_int(t, b * f->a->bucket_ns);
-		analyze_cell_int(t, buckets[b].class_ns[RULES_IO]);
-		analyze_cell_int(t, buckets[b].class_ns[RULES_APP_IO]);
-		analyze_cell_int(t, buckets[b].class_ns[RULES_COMPUTE]);
-	}
-}
 
 static const struct analyze_column process_columns[] = {
 	{ "process", "PROCESS", ANALYZE_ID },
@@ -474,24 +462,6 @@ static int64_t count_hosts(const struct found *f)
 	return count;
 }
 
-static void add_allocation(const struct found *f, struct analyze_section *s)
-{
-	int64_t distinct, as_counted;
-	size_t processes;
-
-	count_events(f, &distinct, &as_counted);
-	model_processes(f->a->run, &processes);
-	analyze_text(s, "rules", "rules", f->a->rules.name);
-	analyze_int(s, "hosts", "hosts", ANALYZE_COUNT, count_hosts(f));
-	analyze_int(s, "processes", NULL, ANALYZE_COUNT, (int64_t)processes);
-	analyze_int(s, "compute_threads", f->has[RULES_COMPUTE] ? "compute threads" : NULL, ANALYZE_COUNT,
-			threads_of(f, RULES_COMPUTE));
-	analyze_int(s, "io_threads", "I/O threads", ANALYZE_COUNT, threads_of(f, RULES_IO));
-	analyze_int(s, "events", "events in layers", ANALYZE_COUNT, distinct);
-	analyze_int(s, "events_as_dfanalyzer", distinct == as_counted ? NULL : "as DFAnalyzer counts", ANALYZE_COUNT,
-			as_counted);
-}
-
 static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
 {
 	struct found f = find(a, state);
@@ -500,6 +470,9 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	size_t count;
 	struct engine_sweep_set *sets = sets_of(&f, false, 0, &count);
 	int rc = sets && buckets ? 0 : -ENOMEM;
+	struct analyze_table *t;
+	int64_t distinct, as_counted;
+	size_t processes;
 
 	if (!f.by_set[0]->count && !f.by_set[1]->count) {
 		analyze_absent(s, "neither calls nor spans were recorded");
@@ -510,10 +483,26 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 		rc = layers_sweep_run(&sweep, sets, count);
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot sum the time of layers");
-	add_allocation(&f, s);
+	count_events(&f, &distinct, &as_counted);
+	model_processes(f.a->run, &processes);
+	analyze_text(s, "rules", "rules", f.a->rules.name);
+	analyze_int(s, "hosts", "hosts", ANALYZE_COUNT, count_hosts(&f));
+	analyze_int(s, "processes", NULL, ANALYZE_COUNT, (int64_t)processes);
+	analyze_int(s, "compute_threads", f.has[RULES_COMPUTE] ? "compute threads" : NULL, ANALYZE_COUNT,
+			threads_of(&f, RULES_COMPUTE));
+	analyze_int(s, "io_threads", "I/O threads", ANALYZE_COUNT, threads_of(&f, RULES_IO));
+	analyze_int(s, "events", "events in layers", ANALYZE_COUNT, distinct);
+	analyze_int(s, "events_as_dfanalyzer", distinct == as_counted ? NULL : "as DFAnalyzer counts", ANALYZE_COUNT,
+			as_counted);
 	add_times(&f, s, &sweep.times);
 	add_layers(&f, s, &sweep.times);
-	add_buckets(&f, s, buckets);
+	t = analyze_table(s, "by_time", "Layers by time", time_columns, 4, ANALYZE_DETAIL);
+	for (int b = 0; b < ANALYZE_BUCKETS; b++) {
+		analyze_cell_int(t, b * f.a->bucket_ns);
+		analyze_cell_int(t, buckets[b].class_ns[RULES_IO]);
+		analyze_cell_int(t, buckets[b].class_ns[RULES_APP_IO]);
+		analyze_cell_int(t, buckets[b].class_ns[RULES_COMPUTE]);
+	}
 	rc = add_processes(&f, s);
 	return rc < 0 ? err_sys(err, -rc, "cannot sum the time of layers") : 0;
 }

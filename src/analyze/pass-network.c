@@ -154,24 +154,6 @@ static int add_matrix(struct analyze *a, struct analyze_section *s, const char *
 	return 0;
 }
 
-static int add_traffic(struct analyze *a, const struct flows *f, struct analyze_section *s, struct sonde_err *err)
-{
-	struct traffic_sums sums, ignored;
-	int rc = add_matrix(a, s, "matrix", "Traffic from host to host",
-			analyze_groups(a, STORE_TABLE_FLOW, f->by_host), 0, &sums);
-
-	if (rc == 0)
-		rc = add_matrix(a, s, "by_process", "Traffic from process to process",
-				analyze_groups(a, STORE_TABLE_FLOW, f->by_process), ANALYZE_DETAIL, &ignored);
-	if (rc < 0)
-		return err_sys(err, ENOMEM, "cannot sum the traffic");
-	analyze_int(s, "flows", "flows", ANALYZE_COUNT, sums.flows);
-	analyze_int(s, "packets", "packets", ANALYZE_COUNT, sums.packets);
-	analyze_int(s, "traffic_bytes", "bytes in packets", ANALYZE_BYTES, sums.bytes);
-	analyze_int(s, "retransmits", "retransmissions", ANALYZE_COUNT, sums.again);
-	return 0;
-}
-
 /* Sockets. */
 
 static const struct analyze_column columns[] = {
@@ -264,8 +246,23 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	}
 	if (all.calls)
 		add_calls(a, s, &all);
-	if (has_flows)
-		return add_traffic(a, state, s, err);
+	if (has_flows) {
+		const struct flows *f = state;
+		struct traffic_sums sums, ignored;
+		int rc = add_matrix(a, s, "matrix", "Traffic from host to host",
+				analyze_groups(a, STORE_TABLE_FLOW, f->by_host), 0, &sums);
+
+		if (rc == 0)
+			rc = add_matrix(a, s, "by_process", "Traffic from process to process",
+					analyze_groups(a, STORE_TABLE_FLOW, f->by_process), ANALYZE_DETAIL, &ignored);
+		if (rc < 0)
+			return err_sys(err, ENOMEM, "cannot sum the traffic");
+		analyze_int(s, "flows", "flows", ANALYZE_COUNT, sums.flows);
+		analyze_int(s, "packets", "packets", ANALYZE_COUNT, sums.packets);
+		analyze_int(s, "traffic_bytes", "bytes in packets", ANALYZE_BYTES, sums.bytes);
+		analyze_int(s, "retransmits", "retransmissions", ANALYZE_COUNT, sums.again);
+		return 0;
+	}
 	analyze_text(s, "note", "note", "packets were not recorded (record --net); traffic by host is unknown");
 	return 0;
 }

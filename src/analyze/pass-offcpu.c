@@ -170,7 +170,7 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 
 	if (column < 0)
 		return err_sys(err, ENOMEM, "cannot account for waits");
-	by_stack.aggregates[Q_DUR] = (struct engine_aggregate){ ENGINE_SUM, column };
+	by_stack.aggregates[Q_DUR] = (struct engine_aggregate){ ENGINE_TIME, column };
 	((struct offcpu *)state)->by_stack = analyze_query(a, STORE_TABLE_SCHED, &by_stack);
 	return 0;
 }
@@ -203,7 +203,7 @@ static void show(struct analyze *a, struct analyze_section *s, const struct offc
 	for (int i = 0; i < WAIT_REASONS; i++) {
 		size_t r = ranks[i].index;
 
-		if (!o->counts[r])
+		if (!o->counts[r] && !o->ns[r])
 			continue;
 		analyze_cell_text(t, wait_reason_word((int)r));
 		analyze_cell_int(t, o->ns[r]);

@@ -12,12 +12,6 @@ static int64_t rows_of(const struct analyze *a, enum store_table_id id)
 	return t ? (int64_t)store_table_rows(t) : 0;
 }
 
-static int64_t events_of(const struct analyze *a)
-{
-	return rows_of(a, STORE_TABLE_IO) + rows_of(a, STORE_TABLE_SPAN) + rows_of(a, STORE_TABLE_STEP) +
-			rows_of(a, STORE_TABLE_MARK) + rows_of(a, STORE_TABLE_COUNTER);
-}
-
 static int64_t wall_of(const struct analyze *a)
 {
 	int64_t wall_ns = model_run_int(a->run, "wall_ns");
@@ -42,7 +36,9 @@ static int finish_overview(struct analyze *a, void *state, struct analyze_sectio
 	analyze_int(s, "wall_ns", "wall time", ANALYZE_NS, wall_of(a));
 	analyze_int(s, "processes", is_part ? NULL : "processes", ANALYZE_COUNT, (int64_t)processes);
 	analyze_int(s, "threads", is_part ? NULL : "threads", ANALYZE_COUNT, (int64_t)threads);
-	analyze_int(s, "events", is_part ? NULL : "events", ANALYZE_COUNT, events_of(a));
+	analyze_int(s, "events", is_part ? NULL : "events", ANALYZE_COUNT,
+			rows_of(a, STORE_TABLE_IO) + rows_of(a, STORE_TABLE_SPAN) + rows_of(a, STORE_TABLE_STEP) +
+					rows_of(a, STORE_TABLE_MARK) + rows_of(a, STORE_TABLE_COUNTER));
 	if (is_part) {
 		int64_t since_ns;
 

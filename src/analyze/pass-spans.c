@@ -114,7 +114,7 @@ static bool is_seen(const struct analyze *a, struct open_span *span, int64_t ts_
 
 #define OUT_OF_ORDER 1
 
-static int take_backwards(struct selftime *s, const struct store_batch *b, size_t i)
+static int add_backwards(struct selftime *s, const struct store_batch *b, size_t i)
 {
 	struct thread *t = thread_of(s, b->columns[STORE_SPAN_pid].ints[i], b->columns[STORE_SPAN_tid].ints[i]);
 	struct open_span span = { .name = b->columns[STORE_SPAN_name].ints[i],
@@ -148,7 +148,7 @@ static int read_backwards(struct selftime *s, struct store_table *table, struct 
 			continue;
 		}
 		for (size_t i = rc < 0 ? 0 : batch.rows; i-- > 0 && rc == 0;)
-			rc = take_backwards(s, &batch, i);
+			rc = add_backwards(s, &batch, i);
 	}
 	store_batch_release(&batch);
 	return rc;
@@ -156,7 +156,7 @@ static int read_backwards(struct selftime *s, struct store_table *table, struct 
 
 /* Forwards, in order of starts, longest first. */
 
-static int take_forwards(struct selftime *s, const struct store_span *row)
+static int add_forwards(struct selftime *s, const struct store_span *row)
 {
 	struct thread *t = thread_of(s, row->pid, row->tid);
 	struct open_span span = { .name = row->name, .category = row->category };
@@ -180,7 +180,7 @@ static int read_forwards(struct selftime *s, struct store_table *table, struct s
 	int rc = model_rows_open(&rows, table, &opts, err);
 
 	while (rc == 0 && (rc = model_rows_next(rows, &row, err)) == 0 && row)
-		rc = take_forwards(s, row);
+		rc = add_forwards(s, row);
 	model_rows_free(rows);
 	return rc;
 }
@@ -199,7 +199,7 @@ static void reset(struct selftime *s)
 }
 
 /* Results are kept separately until all rows are read: wrong order may be detected late. */
-static int make_sums(struct selftime *s, struct sonde_err *err)
+static int create_sums(struct selftime *s, struct sonde_err *err)
 {
 	struct engine_query q = { "inner", 2, { STORE_SPAN_name, STORE_SPAN_category }, ENGINE_NONE, 1,
 		{ { ENGINE_SUM, STORE_SPAN_dur_ns } } };
@@ -213,14 +213,14 @@ static int make_sums(struct selftime *s, struct sonde_err *err)
 
 static int read_spans(struct selftime *s, struct store_table *table, struct sonde_err *err)
 {
-	int rc = make_sums(s, err);
+	int rc = create_sums(s, err);
 
 	if (rc == 0)
 		rc = read_backwards(s, table, err);
 	if (rc != OUT_OF_ORDER)
 		return rc;
 	reset(s);
-	rc = make_sums(s, err);
+	rc = create_sums(s, err);
 	return rc < 0 ? rc : read_forwards(s, table, err);
 }
 
@@ -272,15 +272,16 @@ struct spans {
 	int by_name, inner;
 };
 
-enum { Q_COUNT, Q_DUR, Q_DURS };
+enum { Q_COUNT, Q_DUR, Q_DURS, Q_WHOLE };
 
 static int plan(struct analyze *a, void *state, struct sonde_err *err)
 {
 	struct spans *s = state;
-	struct engine_query by_name = { "spans", 2, { STORE_SPAN_name, STORE_SPAN_category }, ENGINE_NONE, 3,
+	struct engine_query by_name = { "spans", 2, { STORE_SPAN_name, STORE_SPAN_category }, ENGINE_NONE, 4,
 		{ [Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
-				[Q_DUR] = { ENGINE_SUM, STORE_SPAN_dur_ns },
-				[Q_DURS] = { ENGINE_QUANTILES, STORE_SPAN_dur_ns } } };
+				[Q_DUR] = { ENGINE_TIME, ENGINE_NONE },
+				[Q_DURS] = { ENGINE_QUANTILES, STORE_SPAN_dur_ns },
+				[Q_WHOLE] = { ENGINE_SUM, STORE_SPAN_dur_ns } } };
 	struct engine_query inner = { "spans inside", 2, { STORE_SPAN_name, STORE_SPAN_category }, ENGINE_NONE, 1,
 		{ { ENGINE_SUM, STORE_SPAN_dur_ns } } };
 
@@ -332,23 +333,6 @@ static void cell_quantile(struct analyze_table *t, const struct engine_groups *g
 	analyze_cell_int(t, v != v ? STORE_NULL : (int64_t)(v + 0.5));
 }
 
-static void add_span(struct analyze *a, struct analyze_table *t, const struct engine_groups *g, size_t i,
-		const struct engine_groups *inner)
-{
-	int64_t name = engine_key(g, i, 0), category = engine_key(g, i, 1), total_ns = engine_sum(g, Q_DUR, i);
-
-	analyze_cell_bytes(t, model_name(a->run, name));
-	analyze_cell_bytes(t, model_name(a->run, category));
-	analyze_cell_int(t, (int64_t)engine_count(g, Q_COUNT, i));
-	analyze_cell_int(t, total_ns);
-	analyze_cell_int(t, total_ns - inner_ns(inner, name, category));
-	cell_quantile(t, g, i, 0);
-	cell_quantile(t, g, i, 0.5);
-	analyze_cell_real(t, engine_mean(g, Q_DUR, i));
-	cell_quantile(t, g, i, 0.99);
-	cell_quantile(t, g, i, 1);
-}
-
 static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
 {
 	const struct spans *spans = state;
@@ -369,8 +353,22 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 					inner_ns(inner, engine_key(g, i, 0), engine_key(g, i, 1)),
 			.index = i };
 	analyze_rank(ranks, ranks ? g->count : 0);
-	for (size_t i = 0; ranks && i < analyze_top(a, g->count); i++)
-		add_span(a, t, g, ranks[i].index, inner);
+	for (size_t i = 0; ranks && i < analyze_top(a, g->count); i++) {
+		size_t row = ranks[i].index;
+		int64_t name = engine_key(g, row, 0), category = engine_key(g, row, 1);
+		int64_t total_ns = engine_sum(g, Q_DUR, row);
+
+		analyze_cell_bytes(t, model_name(a->run, name));
+		analyze_cell_bytes(t, model_name(a->run, category));
+		analyze_cell_int(t, (int64_t)engine_count(g, Q_COUNT, row));
+		analyze_cell_int(t, total_ns);
+		analyze_cell_int(t, total_ns - inner_ns(inner, name, category));
+		cell_quantile(t, g, row, 0);
+		cell_quantile(t, g, row, 0.5);
+		analyze_cell_real(t, engine_mean(g, Q_WHOLE, row));
+		cell_quantile(t, g, row, 0.99);
+		cell_quantile(t, g, row, 1);
+	}
 	if (t)
 		t->all_rows = g->count;
 	return 0;

@@ -106,10 +106,10 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 		return 0;
 	if (classify(s) < 0)
 		return err_sys(err, ENOMEM, "cannot account for thread time");
-	by_thread.aggregates[Q_BLOCKED] = (struct engine_aggregate){ ENGINE_SUM,
+	by_thread.aggregates[Q_BLOCKED] = (struct engine_aggregate){ ENGINE_TIME,
 		engine_plan_derive(a->plans[STORE_TABLE_SCHED], &derive) };
 	derive.fill = fill_runnable;
-	by_thread.aggregates[Q_RUNNABLE] = (struct engine_aggregate){ ENGINE_SUM,
+	by_thread.aggregates[Q_RUNNABLE] = (struct engine_aggregate){ ENGINE_TIME,
 		engine_plan_derive(a->plans[STORE_TABLE_SCHED], &derive) };
 	s->by_thread = analyze_query(a, STORE_TABLE_SCHED, &by_thread);
 	return 0;
@@ -136,7 +136,7 @@ static int64_t life_of(const struct analyze *a, const struct store_task *t)
 	return to > from ? to - from : 0;
 }
 
-static int take_tasks(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int on_tasks(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct taking *t = arg;
 
@@ -173,18 +173,6 @@ static size_t first_of(const struct engine_groups *g, int64_t tid)
 	return low;
 }
 
-/* A switch in and the next switch out were both lost: the thread ran inside what looks like one wait, in any state. */
-static void run_for(struct thread *t, int64_t off)
-{
-	double kept = (double)(t->life_ns - t->run_ns) / (double)off;
-
-	t->ns[RUNNING] = t->life_ns;
-	for (int i = 0; i < STATES; i++) {
-		t->ns[i] = i == RUNNING ? t->ns[i] : (int64_t)((double)t->ns[i] * kept);
-		t->ns[RUNNING] -= i == RUNNING ? 0 : t->ns[i];
-	}
-}
-
 /* If a thread id was reused, the first row gets all of it: they cannot be distinguished. */
 static void account(const struct states *s, struct thread *t, const struct engine_groups *g)
 {
@@ -207,7 +195,14 @@ static void account(const struct states *s, struct thread *t, const struct engin
 		t->ns[WAIT] += t->ns[RUNNING] - t->run_ns;
 		t->ns[RUNNING] = t->run_ns;
 	} else if (t->ns[RUNNING] < t->run_ns - slack_ns && t->run_ns <= t->life_ns) {
-		run_for(t, off);
+		double kept = (double)(t->life_ns - t->run_ns) / (double)off;
+
+		/* A switch in and the next one out were lost: it ran inside what looks like one wait, in any state. */
+		t->ns[RUNNING] = t->life_ns;
+		for (int i = 0; i < STATES; i++) {
+			t->ns[i] = i == RUNNING ? t->ns[i] : (int64_t)((double)t->ns[i] * kept);
+			t->ns[RUNNING] -= i == RUNNING ? 0 : t->ns[i];
+		}
 	}
 }
 
@@ -235,17 +230,6 @@ static int64_t known(const int64_t ns[STATES], int state)
 	return is_reported || (state != SLEEP && state != DISK) ? ns[state] : STORE_NULL;
 }
 
-static void add_thread(struct analyze *a, struct analyze_table *table, const struct thread *t)
-{
-	analyze_cell_int(table, t->process);
-	analyze_cell_int(table, t->pid);
-	analyze_cell_int(table, t->tid);
-	analyze_cell_int(table, t->life_ns);
-	for (int i = 0; i < STATES; i++)
-		analyze_cell_int(table, known(t->ns, i));
-	analyze_cell_bytes(table, model_name(a->run, t->name));
-}
-
 static void add_all(struct analyze *a, struct analyze_section *s, const struct taking *t)
 {
 	static const char *const keys[STATES] = { "running_ns", "runnable_ns", "sleep_ns", "disk_ns", "wait_ns",
@@ -266,8 +250,17 @@ static void add_all(struct analyze *a, struct analyze_section *s, const struct t
 	for (int k = 0; k < STATES; k++)
 		analyze_int(s, keys[k], titles[k], ANALYZE_SUM_NS, known(sums, k));
 	table = analyze_table(s, "by_thread", "Threads", columns, sizeof(columns) / sizeof(*columns), 0);
-	for (size_t i = 0; ranks && i < analyze_top(a, t->count); i++)
-		add_thread(a, table, &t->threads[ranks[i].index]);
+	for (size_t i = 0; ranks && i < analyze_top(a, t->count); i++) {
+		const struct thread *one = &t->threads[ranks[i].index];
+
+		analyze_cell_int(table, one->process);
+		analyze_cell_int(table, one->pid);
+		analyze_cell_int(table, one->tid);
+		analyze_cell_int(table, one->life_ns);
+		for (int k = 0; k < STATES; k++)
+			analyze_cell_int(table, known(one->ns, k));
+		analyze_cell_bytes(table, model_name(a->run, one->name));
+	}
 	if (table)
 		table->all_rows = t->count;
 }
@@ -284,7 +277,7 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 		analyze_absent(s, "context switches were not recorded");
 		return 0;
 	}
-	rc = store_scan(model_table(a->run, STORE_TABLE_TASK), &opts, take_tasks, &t, err);
+	rc = store_scan(model_table(a->run, STORE_TABLE_TASK), &opts, on_tasks, &t, err);
 	for (size_t i = 0; i < t.count; i++)
 		account(states, &t.threads[i], g);
 	if (rc == 0)

@@ -86,7 +86,7 @@ static size_t place_of(const struct profiling *p, int64_t ts_ns, int64_t tid)
 	return thread * SWARM_BUCKETS + (size_t)bucket;
 }
 
-static int take(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int on_block(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct profiling *p = arg;
 	const int64_t *ts = b->columns[STORE_SAMPLE_ts_ns].ints, *tid = b->columns[STORE_SAMPLE_tid].ints;
@@ -160,7 +160,7 @@ static int profile(struct profiling *p, const struct engine_groups *by_thread, s
 	if (!p->of_stack)
 		return -ENOMEM;
 	find_threads(p, by_thread);
-	rc = store_scan(model_table(p->a->run, STORE_TABLE_SAMPLE), &opts, take, p, err);
+	rc = store_scan(model_table(p->a->run, STORE_TABLE_SAMPLE), &opts, on_block, p, err);
 	if (rc == 0 && p->names.count)
 		qsort(p->functions, p->names.count < FUNCTIONS_MAX ? p->names.count : FUNCTIONS_MAX,
 				sizeof(*p->functions), by_samples);
@@ -212,23 +212,6 @@ static void add_member(struct swarm *s, const struct swarm_function *f)
 	s->functions++;
 }
 
-static void show(struct analyze *a, struct analyze_table *t, const struct swarm *s, int64_t all)
-{
-	char id[SWARM_ID_BYTES];
-
-	(void)a;
-	swarm_id(id, s->caption);
-	analyze_cell_text(t, s->caption);
-	analyze_cell_int(t, s->ns);
-	analyze_cell_real(t, (double)s->samples / (double)all);
-	analyze_cell_int(t, s->samples);
-	analyze_cell_int(t, (int64_t)s->functions);
-	analyze_cell_int(t, s->first_ns);
-	analyze_cell_int(t, s->last_ns);
-	analyze_cell_text(t, id);
-	analyze_cell_text(t, s->members.data);
-}
-
 static int add_swarms(struct analyze *a, struct analyze_section *section, const struct profiling *p, int count)
 {
 	struct swarm *swarms = calloc((size_t)count, sizeof(*swarms));
@@ -251,8 +234,21 @@ static int add_swarms(struct analyze *a, struct analyze_section *section, const 
 	for (int i = 0; i < count; i++)
 		ranks[i] = (struct analyze_rank){ swarms[i].samples, (size_t)i };
 	analyze_rank(ranks, (size_t)count);
-	for (size_t i = 0; i < analyze_top(a, (size_t)count); i++)
-		show(a, t, &swarms[ranks[i].index], all);
+	for (size_t i = 0; i < analyze_top(a, (size_t)count); i++) {
+		const struct swarm *one = &swarms[ranks[i].index];
+		char id[SWARM_ID_BYTES];
+
+		swarm_id(id, one->caption);
+		analyze_cell_text(t, one->caption);
+		analyze_cell_int(t, one->ns);
+		analyze_cell_real(t, (double)one->samples / (double)all);
+		analyze_cell_int(t, one->samples);
+		analyze_cell_int(t, (int64_t)one->functions);
+		analyze_cell_int(t, one->first_ns);
+		analyze_cell_int(t, one->last_ns);
+		analyze_cell_text(t, id);
+		analyze_cell_text(t, one->members.data);
+	}
 	if (t)
 		t->all_rows = (size_t)count;
 	analyze_int(section, "count", "swarms", ANALYZE_COUNT, count);

@@ -133,7 +133,7 @@ static int read_points(struct model_run *run, const char *name, struct points *p
 	return rc == -ENOMEM ? err_sys(err, ENOMEM, "cannot read the counter") : rc;
 }
 
-static int take_total(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+static int on_total(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct wanted *w = arg;
 
@@ -154,17 +154,7 @@ static bool is_total(struct model_run *run, const char *name)
 	struct store_scan_opts opts = { .threads = 1 };
 	struct store_table *t = model_table(run, STORE_TABLE_SERIES);
 
-	return t && store_scan(t, &opts, take_total, &wanted, NULL) == 1;
-}
-
-/* From the last to the first, since each needs its predecessor. */
-static void make_rates(struct points *p)
-{
-	for (size_t i = p->count; i-- > 0;) {
-		double ns = i ? (double)(p->items[i].ts_ns - p->items[i - 1].ts_ns) : 0;
-
-		p->items[i].value = i && ns > 0 ? (p->items[i].value - p->items[i - 1].value) / ns : 0;
-	}
+	return t && store_scan(t, &opts, on_total, &wanted, NULL) == 1;
 }
 
 static int by_gap(const void *a, const void *b)
@@ -247,8 +237,12 @@ int analyze_spotlight(struct model_run *run, const char *counter, int64_t *from_
 		err_hint(err, "sonde query %.200s 'SELECT DISTINCT name FROM counter'", model_run_path(run));
 	}
 	if (rc == 0) {
-		if (is_total(run, counter))
-			make_rates(&p);
+		/* Totals become rates: from the last to the first, since each needs its predecessor. */
+		for (size_t i = is_total(run, counter) ? p.count : 0; i-- > 0;) {
+			double ns = i ? (double)(p.items[i].ts_ns - p.items[i - 1].ts_ns) : 0;
+
+			p.items[i].value = i && ns > 0 ? (p.items[i].value - p.items[i - 1].value) / ns : 0;
+		}
 		r = find(&p);
 	}
 	if (rc == 0 && r.to_ns <= r.from_ns)

@@ -119,19 +119,6 @@ static int nearest(const struct swarm_function *f, size_t majors, const float *p
 	return f[best].swarm;
 }
 
-static int number_swarms(struct swarm_function *f, size_t majors, const struct linkage *l)
-{
-	int swarms = 0;
-
-	for (size_t i = 0; i < majors; i++) {
-		if (l->into[i] == (int)i)
-			f[i].swarm = swarms++;
-		else
-			f[i].swarm = f[l->into[i]].swarm; /* merged into an earlier one: use its number */
-	}
-	return swarms;
-}
-
 int swarm_group(struct swarm_function *f, size_t count)
 {
 	struct linkage l = { .n = count_majors(f, count) };
@@ -150,7 +137,13 @@ int swarm_group(struct swarm_function *f, size_t count)
 				l.near[i * l.n + j] = dot(f[i].profile, f[j].profile);
 		}
 		link_majors(&l);
-		swarms = number_swarms(f, l.n, &l);
+		swarms = 0;
+		for (size_t i = 0; i < l.n; i++) {
+			if (l.into[i] == (int)i)
+				f[i].swarm = swarms++;
+			else
+				f[i].swarm = f[l.into[i]].swarm; /* merged into an earlier one: use its number */
+		}
 		for (size_t i = l.n; i < count; i++)
 			f[i].swarm = nearest(f, l.n, f[i].profile);
 	}

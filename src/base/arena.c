@@ -43,22 +43,6 @@ static struct arena_block *block_new(size_t size)
 	return block;
 }
 
-static void *alloc_alone(struct arena *a, size_t n)
-{
-	struct arena_block *block = block_new(n);
-
-	if (!block)
-		return NULL;
-	if (a->last) {
-		block->prev = a->last->prev;
-		a->last->prev = block;
-	} else {
-		a->last = block;
-		a->used_bytes = n;
-	}
-	return block->data;
-}
-
 /* Block sizes double: a small arena stays small, and a large one calls malloc rarely. */
 static int add_block(struct arena *a)
 {
@@ -85,8 +69,21 @@ void *arena_alloc(struct arena *a, size_t n)
 	if (n > PTRDIFF_MAX / 2)
 		return NULL;
 	n = n ? (n + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
-	if (n > BLOCK_MIN / 4 && (!a->last || n > a->last->size - a->used_bytes))
-		return alloc_alone(a, n);
+	if (n > BLOCK_MIN / 4 && (!a->last || n > a->last->size - a->used_bytes)) {
+		/* A large piece gets a block of its own, behind the current one, which still has room. */
+		struct arena_block *block = block_new(n);
+
+		if (!block)
+			return NULL;
+		if (a->last) {
+			block->prev = a->last->prev;
+			a->last->prev = block;
+		} else {
+			a->last = block;
+			a->used_bytes = n;
+		}
+		return block->data;
+	}
 	if ((!a->last || n > a->last->size - a->used_bytes) && add_block(a) < 0)
 		return NULL;
 	piece = a->last->data + a->used_bytes;

@@ -108,6 +108,22 @@ void buf_add_html(struct buf *b, const char *text)
 	}
 }
 
+void buf_add_base64(struct buf *b, const void *bytes, size_t n)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; i < n; i += 3) {
+		size_t left = n - i < 3 ? n - i : 3;
+		uint32_t three = (uint32_t)at[i] << 16 | (left > 1 ? (uint32_t)at[i + 1] << 8 : 0) |
+				(left > 2 ? at[i + 2] : 0u);
+		char four[4] = { digits[three >> 18], digits[three >> 12 & 63],
+			left > 1 ? digits[three >> 6 & 63] : '=', left > 2 ? digits[three & 63] : '=' };
+
+		buf_add(b, four, sizeof(four));
+	}
+}
+
 void buf_addc(struct buf *b, char c)
 {
 	buf_add(b, &c, 1);

@@ -37,6 +37,7 @@ void buf_adds(struct buf *b, const char *text);
 void buf_addc(struct buf *b, char c);
 /* Appends text escaped for HTML text and double-quoted attribute values. NULL appends nothing. */
 void buf_add_html(struct buf *b, const char *text);
+void buf_add_base64(struct buf *b, const void *bytes, size_t n);
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vaddf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Makes room for n more bytes; returns false and sets the failure if they do not fit. */

@@ -10,6 +10,7 @@
 #ifndef SONDE_BASE_CLEANUP_H
 #define SONDE_BASE_CLEANUP_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,6 +23,15 @@ static inline void cleanup_fd(const int *fd)
 
 	if (*fd >= 0)
 		close(*fd);
+	errno = saved;
+}
+
+static inline void cleanup_dir(DIR **dir)
+{
+	int saved = errno;
+
+	if (*dir)
+		closedir(*dir);
 	errno = saved;
 }
 

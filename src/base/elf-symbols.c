@@ -34,7 +34,7 @@ static bool section_at(const struct file *f, const Elf64_Ehdr *e, unsigned i, El
 	return at != NULL;
 }
 
-static bool take_table(const struct file *f, const Elf64_Shdr *table, const Elf64_Shdr *names, struct elf_symbols *out)
+static bool read_table(const struct file *f, const Elf64_Shdr *table, const Elf64_Shdr *names, struct elf_symbols *out)
 {
 	const void *symbols = bytes_at(f, table->sh_offset, table->sh_size);
 	const char *text = bytes_at(f, names->sh_offset, names->sh_size);
@@ -58,7 +58,7 @@ bool elf_symbols(const void *file, size_t bytes, struct elf_symbols *out)
 		if (one.sh_type == SHT_SYMTAB || (one.sh_type == SHT_DYNSYM && best.sh_type == SHT_NULL))
 			best = one;
 	return best.sh_type != SHT_NULL && section_at(&f, &e, best.sh_link, &names) &&
-			take_table(&f, &best, &names, out);
+			read_table(&f, &best, &names, out);
 }
 
 bool elf_function(const struct elf_symbols *s, size_t i, struct elf_function *out)

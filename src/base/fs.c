@@ -15,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { READ_STEP = 65536, TEMP_TRIES = 100 };
 
@@ -193,7 +195,7 @@ int fs_mkdir_p(const char *path, mode_t mode, struct sonde_err *err)
 	}
 	if (!*path)
 		rc = -ENOENT;
-	return rc < 0 ? err_sys(err, -rc, "cannot make the directory '%s'", path) : 0;
+	return rc < 0 ? err_sys(err, -rc, "cannot create the directory '%s'", path) : 0;
 }
 
 static int remove_entry(int dirfd, const char *name);
@@ -332,8 +334,83 @@ int fs_temp_dir(char path[FS_TEMP_BYTES], const char *name, struct sonde_err *er
 	if (n >= FS_TEMP_BYTES)
 		rc = err_set(err, ENAMETOOLONG, "TMPDIR is too long");
 	else if (!mkdtemp(path))
-		rc = err_sys(err, errno, "cannot make a directory '%s'", path);
+		rc = err_sys(err, errno, "cannot create a directory '%s'", path);
 	if (rc)
 		path[0] = '\0';
 	return rc;
+}
+
+/* Temporary directories. */
+
+static int open_locked(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Does the path still refer to the locked directory? */
+static bool is_there(const struct tempdir *t)
+{
+	struct stat ours, there;
+
+	return t->lock >= 0 && fstat(t->lock, &ours) == 0 && lstat(t->path, &there) == 0 &&
+			ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+}
+
+int tempdir_make(struct tempdir *t, const char *name, struct sonde_err *err)
+{
+	t->lock = -1;
+	do { /* retry if another process removed it between mkdtemp and the lock */
+		int rc = fs_temp_dir(t->path, name, err);
+
+		if (t->lock >= 0)
+			close(t->lock);
+		t->lock = -1;
+		if (rc < 0)
+			return rc;
+		t->lock = open_locked(t->path);
+	} while (!is_there(t));
+	return 0;
+}
+
+void tempdir_release(struct tempdir *t)
+{
+	if (!t->path[0])
+		return;
+	fs_remove_tree(AT_FDCWD, t->path);
+	close(t->lock);
+	*t = (struct tempdir)TEMPDIR_INIT;
+}
+
+static bool is_ours(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+void tempdir_sweep(const char *name)
+{
+	const char *tmp = getenv("TMPDIR"), *base = tmp && *tmp ? tmp : "/tmp";
+	size_t n = strlen(name);
+	CLEANUP(cleanup_dir) DIR *dir = opendir(base);
+
+	for (const struct dirent *e; dir && (e = readdir(dir));) {
+		CLEANUP(buf_release) struct buf path = BUF_INIT;
+		int fd;
+
+		if (strncmp(e->d_name, name, n) != 0 || e->d_name[n] != '.')
+			continue;
+		buf_addf(&path, "%s/%s", base, e->d_name);
+		fd = is_ours(path.data) ? open_locked(path.data) : -1;
+		if (fd < 0)
+			continue;
+		fs_remove_tree(AT_FDCWD, path.data);
+		close(fd);
+	}
 }

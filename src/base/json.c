@@ -212,32 +212,27 @@ void json_raw(struct json *j, const char *text, size_t n)
 	buf_add(j->out, text, n);
 }
 
-void json_kstr(struct json *j, const char *key, const char *text)
+void json_kobject(struct json *j, const char *key)
 {
 	json_key(j, key);
-	json_str(j, text);
+	json_object(j);
 }
 
-void json_kint(struct json *j, const char *key, int64_t v)
+void json_karray(struct json *j, const char *key)
 {
 	json_key(j, key);
-	json_int(j, v);
+	json_array(j);
 }
 
-void json_kuint(struct json *j, const char *key, uint64_t v)
-{
-	json_key(j, key);
-	json_uint(j, v);
-}
-
-void json_kreal(struct json *j, const char *key, double v)
-{
-	json_key(j, key);
-	json_real(j, v);
-}
-
-void json_kbool(struct json *j, const char *key, bool v)
-{
-	json_key(j, key);
-	json_bool(j, v);
-}
+/* json_k<kind>: a key and its value. */
+#define KEYED(kind, type) \
+	void json_k##kind(struct json *j, const char *key, type v) \
+	{ \
+		json_key(j, key); \
+		json_##kind(j, v); \
+	}
+KEYED(str, const char *)
+KEYED(int, int64_t)
+KEYED(uint, uint64_t)
+KEYED(real, double)
+KEYED(bool, bool)

@@ -48,7 +48,9 @@ void json_bool(struct json *j, bool v);
 void json_null(struct json *j);
 void json_raw(struct json *j, const char *text, size_t n); /* text is one valid JSON value */
 
-/* key and value in one call */
+/* key and value in one call; json_end closes what the first two open */
+void json_kobject(struct json *j, const char *key);
+void json_karray(struct json *j, const char *key);
 void json_kstr(struct json *j, const char *key, const char *text);
 void json_kint(struct json *j, const char *key, int64_t v);
 void json_kuint(struct json *j, const char *key, uint64_t v);

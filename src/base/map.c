@@ -88,31 +88,6 @@ static uint32_t *find(const struct map *m, uint64_t hash, const void *key, size_
 	}
 }
 
-static void fill_slots(const struct map *m, uint32_t *slots, size_t mask)
-{
-	for (size_t n = 0; n < m->count; n++) {
-		size_t i = m->entries[n].hash & mask;
-
-		while (slots[i])
-			i = (i + 1) & mask;
-		slots[i] = (uint32_t)n + 1;
-	}
-}
-
-static int grow_slots(struct map *m)
-{
-	size_t size = m->slots ? (m->slot_mask + 1) * 2 : SLOTS_MIN;
-	uint32_t *slots = calloc(size, sizeof(*slots));
-
-	if (!slots)
-		return -1;
-	fill_slots(m, slots, size - 1);
-	free(m->slots);
-	m->slots = slots;
-	m->slot_mask = size - 1;
-	return 0;
-}
-
 static int grow_entries(struct map *m)
 {
 	size_t cap = m->entry_cap ? m->entry_cap * 2 : SLOTS_MIN / 2;
@@ -138,8 +113,24 @@ static int make_room(struct map *m)
 		return -1;
 	if (m->count == m->entry_cap && grow_entries(m) < 0)
 		return -1;
-	if (!m->slots || m->count * 2 > m->slot_mask)
-		return grow_slots(m);
+	if (!m->slots || m->count * 2 > m->slot_mask) {
+		size_t size = m->slots ? (m->slot_mask + 1) * 2 : SLOTS_MIN;
+		uint32_t *slots = calloc(size, sizeof(*slots));
+
+		if (!slots)
+			return -1;
+		size_t mask = size - 1;
+		for (size_t n = 0; n < m->count; n++) {
+			size_t i = m->entries[n].hash & mask;
+
+			while (slots[i])
+				i = (i + 1) & mask;
+			slots[i] = (uint32_t)n + 1;
+		}
+		free(m->slots);
+		m->slots = slots;
+		m->slot_mask = mask;
+	}
 	return 0;
 }
 

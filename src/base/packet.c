@@ -37,13 +37,13 @@ static uint32_t get32(const uint8_t *at)
 }
 
 /* header: length of the TCP or UDP header, 0 if unknown. */
-static void take_payload(struct packet *p, const struct rest *r, size_t header)
+static void parse_payload(struct packet *p, const struct rest *r, size_t header)
 {
 	p->has_payload = header && p->bytes >= r->used + header;
 	p->payload = p->has_payload ? p->bytes - (uint32_t)(r->used + header) : 0;
 }
 
-static void take_tcp(struct packet *p, const struct rest *r)
+static void parse_tcp(struct packet *p, const struct rest *r)
 {
 	if (r->n < TCP_NUMBERS_BYTES)
 		return;
@@ -52,10 +52,10 @@ static void take_tcp(struct packet *p, const struct rest *r)
 	p->seq = get32(r->at + 4);
 	p->ack = get32(r->at + 8);
 	p->tcp_flags = r->at[13];
-	take_payload(p, r, header >= TCP_BYTES ? header : 0);
+	parse_payload(p, r, header >= TCP_BYTES ? header : 0);
 }
 
-static void take_transport(struct packet *p, const struct rest *r)
+static void parse_transport(struct packet *p, const struct rest *r)
 {
 	if ((p->protocol != IPPROTO_TCP && p->protocol != IPPROTO_UDP) || r->n < PORTS_BYTES)
 		return;
@@ -63,9 +63,9 @@ static void take_transport(struct packet *p, const struct rest *r)
 	p->from.port = get16(r->at);
 	p->to.port = get16(r->at + 2);
 	if (p->protocol == IPPROTO_TCP)
-		take_tcp(p, r);
+		parse_tcp(p, r);
 	else
-		take_payload(p, r, UDP_BYTES);
+		parse_payload(p, r, UDP_BYTES);
 }
 
 static bool parse_v4(struct packet *p, struct rest *r, uint32_t whole)
@@ -81,7 +81,7 @@ static bool parse_v4(struct packet *p, struct rest *r, uint32_t whole)
 	bool is_later = get16(r->at + 6) & LATER_FRAGMENT_V4;
 	skip(r, header);
 	if (!is_later)
-		take_transport(p, r);
+		parse_transport(p, r);
 	return true;
 }
 
@@ -121,7 +121,7 @@ static bool parse_v6(struct packet *p, struct rest *r, uint32_t whole)
 		skip(r, bytes);
 	}
 	if (!is_later)
-		take_transport(p, r);
+		parse_transport(p, r);
 	return true;
 }
 

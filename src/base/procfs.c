@@ -25,7 +25,8 @@ ssize_t proc_read(int at, const char *path, char *text, size_t size)
 	return n;
 }
 
-ssize_t proc_read_of(pid_t pid, const char *file, char *text, size_t size)
+/* Of /proc/PID */
+static ssize_t proc_read_of(pid_t pid, const char *file, char *text, size_t size)
 {
 	char path[64];
 
@@ -41,7 +42,7 @@ static const char *skip_blanks(const char *at)
 }
 
 /* By hand: this runs for hundreds of numbers several times a second, and strtoull is slower. */
-static const char *take_digits(const char *at, uint64_t *value)
+static const char *parse_digits(const char *at, uint64_t *value)
 {
 	uint64_t v = 0;
 
@@ -67,7 +68,7 @@ bool proc_number(const char *text, const char *key, unsigned column, uint64_t *v
 		at = skip_blanks(at + strcspn(at, " \t\n"));
 	end = at + strcspn(at, " \t\n=");
 	at = *end == '=' ? end + 1 : at;
-	return take_digits(at, value) > at;
+	return parse_digits(at, value) > at;
 }
 
 bool proc_stat_parse(struct proc_stat *s, const char *text)
@@ -86,7 +87,7 @@ bool proc_stat_parse(struct proc_stat *s, const char *text)
 		bool is_negative = *digits == '-';
 
 		digits += is_negative;
-		end = take_digits(digits, &value);
+		end = parse_digits(digits, &value);
 		if (end == digits)
 			return false;
 		s->fields[i] = is_negative ? -(int64_t)value : (int64_t)value;

@@ -15,7 +15,6 @@
 
 /* Reads the start of a file as a string; `at` is a directory or AT_FDCWD. Its length, or -errno and "". */
 ssize_t proc_read(int at, const char *path, char *text, size_t size);
-ssize_t proc_read_of(pid_t pid, const char *file, char *text, size_t size); /* of /proc/PID */
 
 /*
  * The number in this column (from 0) of the first line with this key: "key 1 2", "Key:   1 kB", "key a=1 b=2". A file

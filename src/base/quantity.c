@@ -101,17 +101,20 @@ static int with_unit(const char *text, const struct unit *units, int64_t *value)
 	return 0;
 }
 
+static int refuse(int rc, const char *text, const char *what, const char *expected, struct sonde_err *err)
+{
+	if (rc == -ERANGE)
+		return err_set(err, ERANGE, "'%s' is too large", text);
+	return err_set(err, EINVAL, "invalid %s '%s': expected %s", what, text, expected);
+}
+
 int parse_size(const char *text, uint64_t *bytes, struct sonde_err *err)
 {
 	int64_t v = 0;
 	int rc = with_unit(text, size_units, &v);
 
-	if (rc == -ERANGE)
-		return err_set(err, ERANGE, "'%s' is too large", text);
 	if (rc)
-		return err_set(err, EINVAL,
-				"invalid size '%s': expected a number of bytes, or one with K, M, G or T (\"64M\")",
-				text);
+		return refuse(rc, text, "size", "a number of bytes, or one with K, M, G or T (\"64M\")", err);
 	*bytes = (uint64_t)v;
 	return 0;
 }
@@ -124,13 +127,7 @@ int parse_duration(const char *text, int64_t *ns, struct sonde_err *err)
 		*ns = 0;
 		return 0;
 	}
-	if (rc == -ERANGE)
-		return err_set(err, ERANGE, "'%s' is too large", text);
-	if (rc)
-		return err_set(err, EINVAL,
-				"invalid duration '%s': expected a number with ns, us, ms, s, m, h or d (\"10s\")",
-				text);
-	return 0;
+	return rc ? refuse(rc, text, "duration", "a number with ns, us, ms, s, m, h or d (\"10s\")", err) : 0;
 }
 
 int parse_seconds(const char *text, int64_t *ns, struct sonde_err *err)
@@ -138,6 +135,6 @@ int parse_seconds(const char *text, int64_t *ns, struct sonde_err *err)
 	int rc = with_unit(text, plain_seconds, ns);
 
 	if (rc == -ERANGE)
-		return err_set(err, ERANGE, "'%s' is too large", text);
+		return refuse(rc, text, NULL, NULL, err);
 	return rc ? parse_duration(text, ns, err) : 0;
 }

@@ -105,7 +105,7 @@ int sha256_file(const char *path, char text[SHA256_TEXT_BYTES], struct sonde_err
 	if (fd < 0 || fstat(fd, &st))
 		return err_sys(err, errno, "cannot read '%s'", path);
 	if (!S_ISREG(st.st_mode))
-		return err_set(err, EINVAL, "'%s' is no regular file", path);
+		return err_set(err, EINVAL, "'%s' is not a regular file", path);
 	sha256_init(&s);
 	while ((n = read(fd, bytes, sizeof(bytes))) != 0) {
 		if (n < 0 && errno != EINTR)

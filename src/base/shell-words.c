@@ -42,17 +42,6 @@ static int unclosed(struct splitter *s, const char *what)
 	return err_set(s->err, EINVAL, "cannot split the command: %s is never closed", what);
 }
 
-static int single_quotes(struct splitter *s)
-{
-	for (s->at++; *s->at != '\''; s->at++) {
-		if (!*s->at)
-			return unclosed(s, "a single quote");
-		*s->out++ = *s->at;
-	}
-	s->at++;
-	return 0;
-}
-
 static int double_quotes(struct splitter *s)
 {
 	for (s->at++; *s->at != '"'; s->at++) {
@@ -68,15 +57,6 @@ static int double_quotes(struct splitter *s)
 		*s->out++ = *s->at;
 	}
 	s->at++;
-	return 0;
-}
-
-static int backslash(struct splitter *s)
-{
-	if (!s->at[1])
-		return refuse(s, "it ends in a backslash");
-	*s->out++ = s->at[1];
-	s->at += 2;
 	return 0;
 }
 
@@ -114,12 +94,24 @@ static bool is_assignment(const char *word)
 
 static int one_piece(struct splitter *s)
 {
-	if (*s->at == '\'')
-		return single_quotes(s);
+	if (*s->at == '\'') {
+		for (s->at++; *s->at != '\''; s->at++) {
+			if (!*s->at)
+				return unclosed(s, "a single quote");
+			*s->out++ = *s->at;
+		}
+		s->at++;
+		return 0;
+	}
 	if (*s->at == '"')
 		return double_quotes(s);
-	if (*s->at == '\\')
-		return backslash(s);
+	if (*s->at == '\\') {
+		if (!s->at[1])
+			return refuse(s, "it ends in a backslash");
+		*s->out++ = s->at[1];
+		s->at += 2;
+		return 0;
+	}
 	if (is_active(s))
 		return refuse_char(s, *s->at);
 	*s->out++ = *s->at++;

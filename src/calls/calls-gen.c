@@ -35,7 +35,7 @@ static void print_hash(void)
 static void print_table(void)
 {
 	puts("# The calls that sonde records\n\n"
-	     "Generated from src/calls/*.def, whose rows src/calls/calls.h documents.\n\n"
+	     "Generated from src/calls/*.def; src/calls/calls.h documents the rows.\n\n"
 	     "| function | category | kind | bytes | waits for | arguments | system call |\n"
 	     "|---|---|---|---|---|---|---|");
 	for (unsigned i = 0; i < CALL_COUNT; i++) {

@@ -49,7 +49,8 @@
  *       The system call behind the function `name`; calls/syscalls.h has the letters
  *       and the effects.
  *   SYSNAME(kernel_name, name, "letters", effect)
- *       The same for a system call that foreign traces have, and --syscalls does not record.
+ *       The same for a system call that --syscalls does not record: foreign traces have it,
+ *       or its effect matters.
  *
  * The position of a row is the call's number in a ring. Builds with other rows are told apart by the hash of the table,
  * CALLS_HASH: calls-text.h.

@@ -12,8 +12,8 @@
  * allowed.
  *
  * A command contains no logic that needs unit tests: it turns options into a call and the result into lines. It
- * writes data to stdout (stdio; cli_main checks for write errors), never to stderr: it fills ctx->err and returns
- * -errno, and cli_main prints `sonde: text` and `hint: text`.
+ * writes data to stdout (stdio; cli_main checks for write errors) and messages with cli_message(). On failure it fills
+ * ctx->err and returns -errno, and cli_main prints `sonde: text` and `hint: text`.
  */
 #ifndef SONDE_CLI_CLI_H
 #define SONDE_CLI_CLI_H
@@ -62,7 +62,7 @@ enum cli_type {
 struct cli_option {
 	char short_name;       /* 0: none */
 	const char *long_name; /* without dashes */
-	const char *metavar;   /* "DIR"; NULL for flags only; a choice shows its words instead */
+	const char *metavar;   /* "DIR"; NULL for flags only; a choice shows its words instead; "[=DIR]": optional */
 	enum cli_type type;    /* set type and offset by CLI_FLAG(...) and the other macros below */
 	size_t offset;
 	int (*set)(const struct cli_option *option, const char *value, void *options, struct sonde_err *err);
@@ -158,6 +158,12 @@ int cli_usage(struct cli_context *ctx, const char *fmt, ...) __attribute__((form
 #define CLI_HELP_ASKED 1
 int cli_parse(struct cli_context *ctx, const struct cli_command *command, char **argv);
 
+/* Parses the text of an option into the field of its row. On failure the field is unchanged. */
+int value_set(const struct cli_option *option, const char *text, void *options, struct arena *arena,
+		struct sonde_err *err);
+/* Returns the index of text in choices, or -EINVAL with the list and, for a typo, the nearest one as hint. */
+int value_choice(const char *const *choices, const char *text, size_t len, struct sonde_err *err);
+
 /* The path of sonde on another host: --remote, or the same path as here if that is NULL. Allocated in the arena. */
 int cli_remote_path(struct cli_context *ctx, const char *remote, const char **path);
 
@@ -167,7 +173,17 @@ int cli_main(int argc, char **argv, const struct cli_command *const commands[]);
 /* Parses and runs the command named by argv[0]; used by cli_main and the front program. */
 int cli_run(const struct cli_command *command, char **argv);
 
-/* Prints "prefix: text" and "hint: ..." to stderr; for main functions. */
+/* dispatch.c: runs the command argv[0], of another program under libexec/sonde or of bin/sonde itself. Returns an exit
+ * code; on failure err is filled. Does not return if another program was executed. */
+int front_dispatch(char **argv, struct sonde_err *err);
+/* Prints the list of commands, for `sonde` without arguments. */
+void front_print_overview(void);
+
+/* Prints a line "prefix: text" to stderr, or "text" if prefix is NULL. It may contain untrusted names: control
+ * characters are replaced. */
+void cli_message(const char *prefix, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for an error and its hint: "prefix: text", "hint: ...". */
 void cli_print_error(const char *prefix, const struct sonde_err *err);
 
 #endif

@@ -86,7 +86,7 @@ static int take_run(struct diff *d, bool is_b, size_t i, const char *name, struc
 	if (!rc)
 		rc = analyze_finish(a, &result, err);
 	if (!rc)
-		rc = diff_take(d, is_b, i, result, err);
+		rc = diff_add(d, is_b, i, result, err);
 	analyze_free(a);
 	model_run_free(run);
 	return rc;
@@ -110,20 +110,16 @@ static const struct {
 	{ "swarms.by_swarm", "swarm", "" },
 };
 
-static void what_cell(struct analyze_table *t, const struct diff_item *item)
+static void add_item(struct analyze_table *t, const struct diff_item *item)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words) && !text.len; i++)
 		if (!strcmp(words[i].list, item->list))
 			buf_addf(&text, "%s %s%s", words[i].what, item->name, words[i].measure);
 	if (!text.len)
 		buf_addf(&text, "%s%s%s%s%s", item->list, *item->list ? ": " : "", item->name, *item->name ? ", " : "",
 				item->title ? item->title : item->key);
-	analyze_cell_text(t, text.data);
-}
-
-static void add_item(struct analyze_table *t, const struct diff_item *item)
-{
 	analyze_cell_text(t, item->list);
 	analyze_cell_text(t, item->name);
 	analyze_cell_text(t, item->key);
@@ -131,7 +127,7 @@ static void add_item(struct analyze_table *t, const struct diff_item *item)
 	analyze_cell_interval(t, (struct analyze_interval){ item->unit, item->mean_b, NAN, NAN });
 	analyze_cell_interval(t, (struct analyze_interval){ item->unit, item->change, item->lo, item->hi });
 	analyze_cell_int(t, item->is_sure);
-	what_cell(t, item);
+	analyze_cell_text(t, text.data);
 }
 
 static void add_verdict(struct analyze_result *r, const struct diff *d, double threshold)

@@ -121,7 +121,7 @@ static int run(struct cli_context *ctx)
 static const struct cli_example examples[] = {
 	{ "sonde doctor", "Check everything and print a table." },
 	{ "sonde doctor --json | jq -r '.facilities[] | select(.state != \"works\") | .fix'",
-			"Print how to enable what does not work." },
+			"Print how to enable missing features." },
 	{ NULL },
 };
 

@@ -17,13 +17,13 @@ static const char *const pin_words[] = { "auto", "none", NULL };
 static const char *const iteration_words[] = { "command", "fd", "step", NULL };
 static const char *const fail_words[] = { "slower", "inconclusive", NULL };
 
-/* Parses "1%" as a fraction; rejects trailing text. */
+/* Parses "1%" or "1" as a fraction; rejects trailing text. */
 static int parse_percent(const char *value, double *share, struct sonde_err *err)
 {
 	char *end;
 	double number = strtod(value, &end);
 
-	if (end == value || strcmp(end, "%") != 0 || !isfinite(number))
+	if (end == value || (*end && strcmp(end, "%") != 0) || !isfinite(number))
 		return err_set(err, EINVAL, "invalid percentage '%s': expected for example 95%% or 0.5%%", value);
 	*share = number / 100;
 	return 0;
@@ -77,6 +77,26 @@ static int set_metric(const struct cli_option *option, const char *value, void *
 	return -EINVAL;
 }
 
+/* A format of the output: to standard output, or to a file. */
+static int set_format(const struct cli_option *option, const char *value, void *options, struct sonde_err *err)
+{
+	*(const char **)((char *)options + option->offset) = value ? value : "";
+	return 0;
+}
+
+/* --shell[=SHELL], with hyperfine's words */
+static int set_shell(const struct cli_option *option, const char *value, void *options, struct sonde_err *err)
+{
+	struct duet_options *o = options;
+
+	o->shell = value;
+	if (!value || !strcmp(value, "default"))
+		o->shell = DUET_SHELL;
+	else if (!strcmp(value, "none"))
+		o->shell = NULL;
+	return value && !*value ? err_set(err, EINVAL, "the name of the shell is empty") : 0;
+}
+
 #define O struct duet_options
 static const struct cli_option option_rows[] = {
 	{ 'a', "command-a", "COMMAND", CLI_STRING(O, commands[DUET_A]), .help = "Command A, the baseline." },
@@ -92,7 +112,9 @@ static const struct cli_option option_rows[] = {
 	{ 0, "explain", NULL, CLI_FLAG(O, is_explained),
 			.help = "Record both sides a few times and report which functions, waits, calls and files "
 				"explain the difference." },
-	{ 0, "shell", NULL, CLI_FLAG(O, is_shell), .help = "Run the commands with /bin/sh." },
+	{ 0, "shell", "[=SHELL]", CLI_SETTER(set_shell), .default_words = "none",
+			.help = "Run the commands with a shell: " DUET_SHELL
+				", or a command line such as 'bash --norc'. Its start is part of the measured time." },
 	{ 0, "metric", "METRIC", CLI_SETTER(set_metric), .default_text = "wall",
 			.help = "Metric to compare: wall, cpu, user or system (time), rss (peak memory), faults, "
 				"major_faults, waits, preemptions, blocks_read, blocks_written, value (reported by "
@@ -111,6 +133,10 @@ static const struct cli_option option_rows[] = {
 			.help = "Verdicts that make the exit status nonzero: slower (3), inconclusive (4)." },
 	{ 0, "budget", "TIME", CLI_DURATION(O, budget_ns), .min = 1000000, .max = INT64_MAX / 16, .default_text = "10s",
 			.group = "Measuring", .help = "Time budget; stops earlier if the verdict is certain." },
+	{ 0, "sessions", "N", CLI_INT(O, sessions), .min = 1, .max = 100, .default_text = "1", .group = "Measuring",
+			.help = "Repeat the comparison in N sessions, each with its share of the budget. They are the "
+				"observations then: the interval includes what differs between sessions." },
+	{ 0, "confirm", NULL, CLI_FLAG(O, is_confirmed), .group = "Measuring", .help = "At least three sessions." },
 	{ 0, "design", "DESIGN", CLI_CHOICE(O, design), .choices = design_words, .default_text = "auto",
 			.group = "Measuring",
 			.help = "Experimental design: sequential, interleaved, or side by side; auto chooses with a "
@@ -139,11 +165,37 @@ static const struct cli_option option_rows[] = {
 			.help = "Continue if a command exits with an error." },
 	{ 0, "show-output", NULL, CLI_FLAG(O, has_output), .group = "Measuring",
 			.help = "Show the output of the commands on standard error." },
+	{ 0, "setup", "COMMAND", CLI_STRINGS(O, setup), .group = "Around the executions",
+			.help = "Run this shell command once before all executions. If repeated: one for each "
+				"command." },
+	{ 0, "prepare", "COMMAND", CLI_STRINGS(O, prepare), .group = "Around the executions",
+			.help = "Run this shell command before each execution, outside the measured time, for example "
+				"to restore files or caches. If repeated: one for each command." },
+	{ 0, "conclude", "COMMAND", CLI_STRINGS(O, conclude), .group = "Around the executions",
+			.help = "Run this shell command after each execution, outside the measured time. If repeated: "
+				"one for each command." },
+	{ 0, "cleanup", "COMMAND", CLI_STRINGS(O, cleanup), .group = "Around the executions",
+			.help = "Run this shell command once after all executions. If repeated: one for each "
+				"command." },
+	{ 0, "warmup", "N", CLI_INT(O, warmup), .min = 0, .max = 4096, .default_text = "1",
+			.group = "Around the executions",
+			.help = "Executions of each command before those that count; at least one." },
+	{ 0, "input", "FILE", CLI_PATH(O, input), .default_text = "null", .group = "Around the executions",
+			.help = "Standard input of each execution; null is empty." },
 	PLACE_ROWS(O, place, "Limits and isolation"),
-	{ 0, "json", NULL, CLI_FLAG(O, is_json), .group = "Output", .help = "Print one JSON object." },
-	{ 0, "csv", NULL, CLI_FLAG(O, is_csv), .group = "Output", .help = "Print CSV." },
-	{ 0, "markdown", NULL, CLI_FLAG(O, is_markdown), .group = "Output",
-			.help = "Print Markdown for a pull request." },
+	{ 0, "json", "[=FILE]", CLI_SETTER(set_format), .offset = offsetof(O, json), .group = "Output",
+			.help = "Print one JSON object, or write it to a file. Several formats are possible at once; "
+				"one of them can have standard output." },
+	{ 0, "csv", "[=FILE]", CLI_SETTER(set_format), .offset = offsetof(O, csv), .group = "Output",
+			.help = "Print or write CSV." },
+	{ 0, "markdown", "[=FILE]", CLI_SETTER(set_format), .offset = offsetof(O, markdown), .group = "Output",
+			.help = "Print or write Markdown for a pull request." },
+	{ 0, "export-json", "FILE", CLI_PATH(O, exports[DUET_EXPORT_JSON]), .group = "Output",
+			.help = "Write the times of each command as hyperfine does, in seconds." },
+	{ 0, "export-csv", "FILE", CLI_PATH(O, exports[DUET_EXPORT_CSV]), .group = "Output",
+			.help = "Write a summary of the times of each command as hyperfine does." },
+	{ 0, "export-markdown", "FILE", CLI_PATH(O, exports[DUET_EXPORT_MARKDOWN]), .group = "Output",
+			.help = "Write a table of the times of each command as hyperfine does." },
 	{ 0, "samples", NULL, CLI_FLAG(O, has_samples), .group = "Output",
 			.help = "With --json: include every iteration and pair." },
 	{ 0, "history", "FILE", CLI_PATH(O, history), .group = "Output",
@@ -205,12 +257,29 @@ static bool is_typo(struct cli_context *ctx, const char *word)
 	return true;
 }
 
+/* One argument is a configuration file; of several, one that is called like one or is no program. */
+static bool has_suite(const struct cli_context *ctx)
+{
+	for (size_t i = 0; i < ctx->arg_count; i++) {
+		const char *dot = strrchr(ctx->args[i], '.');
+
+		if (dot && (!strcmp(dot, ".yml") || !strcmp(dot, ".yaml")))
+			return true;
+		if (!access(ctx->args[i], F_OK) && access(ctx->args[i], X_OK))
+			return true;
+	}
+	return ctx->arg_count == 1;
+}
+
 static int run(struct cli_context *ctx)
 {
 	const struct duet_options *o = ctx->options;
 
-	if (o->is_json + o->is_csv + o->is_markdown > 1)
-		return cli_usage(ctx, "--json, --csv and --markdown are mutually exclusive");
+	if ((o->json && !*o->json) + (o->csv && !*o->csv) + (o->markdown && !*o->markdown) > 1) {
+		cli_usage(ctx, "only one of --json, --csv and --markdown can have standard output");
+		err_hint(ctx->err, "write the others to files: --json=FILE");
+		return -EINVAL;
+	}
 	if (!ctx->arg_count)
 		return duet_run_compare(ctx);
 	if (o->commands[DUET_A] || o->commands[DUET_B])
@@ -218,15 +287,19 @@ static int run(struct cli_context *ctx)
 	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
 		if (!strcmp(actions[i].word, ctx->args[0]))
 			return actions[i].run(ctx);
-	return is_typo(ctx, ctx->args[0]) ? -EINVAL : duet_run_suites(ctx);
+	if (is_typo(ctx, ctx->args[0]))
+		return -EINVAL;
+	return has_suite(ctx) ? duet_run_suites(ctx) : duet_run_compare(ctx);
 }
 
 static const struct cli_example examples[] = {
 	{ "sonde duet -a './old input' -b './new input'", "Exit with 3 if the new program is more than 1 % slower." },
+	{ "sonde duet './v1 data' './v2 data' './v3 data'", "Rank three commands." },
 	{ "sonde duet -a ./old -b ./new --metric cpu --threshold 0.5% --budget 1m --json",
 			"Detect smaller changes, with JSON output." },
 	{ "sonde duet --git main..HEAD -- make bench", "Compare two revisions, each built in its own worktree." },
 	{ "sonde duet --docker podman -o results suite.yml", "Run a suite of duetbench in containers." },
+	{ "sonde duet report old.json new.json", "Compare two result files, for example of hyperfine." },
 	{ "sonde duet report results --html results.html", "Report the results of a suite." },
 	{ "sonde duet runs old-1 old-2 -- new-1 new-2", "Compare recorded runs: steps, or whole programs." },
 	{ "sonde duet process results -o results.csv", "Write the iterations as a table." },
@@ -238,21 +311,22 @@ static const struct cli_exit_code exit_codes[] = {
 	{ "1", "Failure: a command failed or timed out, or output could not be written." },
 	{ "2", "Usage error." },
 	{ "3", "B is slower than A by more than the threshold." },
-	{ "4", "With --fail-on inconclusive: the result is inconclusive." },
+	{ "4", "Carry-over was found; with --fail-on inconclusive also: the result is inconclusive." },
 	{ "128+N", "Interrupted by signal N; the results so far are printed." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_duet = {
 	.name = "duet",
-	.positional = { .name = "SUITE|ACTION",
+	.positional = { .name = "COMMAND|SUITE|ACTION",
 			.min = 0,
 			.max = SIZE_MAX,
 			.type = CLI_TYPE_PATH,
-			.help = "Configuration files of suites to run; or an action: process, overlaps or report with "
+			.help = "Two commands to compare, or more for a ranking; configuration files of suites to run; "
+				"or an action: process, overlaps or report with "
 				"result directories; runs A... -- B... with recorded runs; history FILE; images build "
 				"DIR... or images move HOST IMAGE...; preset SUITE." },
-	.usage = "-a COMMAND -b COMMAND [--metric METRIC] [--threshold PERCENT] [--budget TIME] [--design DESIGN]",
+	.usage = "COMMAND COMMAND... [--metric METRIC] [--threshold PERCENT] [--budget TIME] [--design DESIGN]",
 	.options = option_rows,
 	.options_size = sizeof(struct duet_options),
 	.examples = examples,

@@ -58,59 +58,35 @@ static const struct search_path paths[] = {
 
 #define PATHS (sizeof(paths) / sizeof(*paths))
 
-static bool is_on(const char *list, const char *dir)
-{
-	size_t len = strlen(dir);
-
-	while (list && *list) {
-		size_t n = strcspn(list, ":");
-
-		if (n == len && memcmp(list, dir, n) == 0)
-			return true;
-		list += n + (list[n] == ':');
-	}
-	return false;
-}
-
 /* Prepends dir to the variable in our environment, so that later rows see it. Returns true if it changed. */
 static bool put_in_front(const struct search_path *path, const char *dir)
 {
 	CLEANUP(buf_release) struct buf value = BUF_INIT;
 	const char *old = getenv(path->variable);
+	size_t n;
 
-	if (is_on(old, dir))
-		return false;
+	for (const char *at = old; at && *at; at += n + (at[n] == ':')) {
+		n = strcspn(at, ":");
+		if (n == strlen(dir) && memcmp(at, dir, n) == 0)
+			return false;
+	}
 	buf_adds(&value, dir);
 	if ((old && *old) || path->has_empty_end)
 		buf_addf(&value, ":%s", old ? old : "");
 	return setenv(path->variable, value.data, 1) == 0;
 }
 
-static bool is_system(const char *prefix)
-{
-	return strcmp(prefix, "/usr") == 0 || strcmp(prefix, "/usr/local") == 0;
-}
-
 static void activate_prefix(const char *prefix, bool is_changed[PATHS])
 {
+	bool is_system = strcmp(prefix, "/usr") == 0 || strcmp(prefix, "/usr/local") == 0;
+
 	for (size_t i = 0; i < PATHS; i++) {
 		CLEANUP(buf_release) struct buf dir = BUF_INIT;
 
-		if (paths[i].is_found_in_usr && is_system(prefix))
+		if (paths[i].is_found_in_usr && is_system)
 			continue;
 		buf_addf(&dir, "%s%s", prefix, paths[i].dir);
 		is_changed[i] |= put_in_front(&paths[i], dir.data);
-	}
-}
-
-static void activate_layer(const char *layer, bool is_changed[PATHS])
-{
-	for (size_t i = 0; i < PATHS; i++) {
-		CLEANUP(buf_release) struct buf dir = BUF_INIT;
-
-		buf_addf(&dir, "%s%s", layer, paths[i].compat_dir);
-		if (access(dir.data, F_OK) == 0)
-			is_changed[i] |= put_in_front(&paths[i], dir.data);
 	}
 }
 
@@ -143,21 +119,18 @@ static void print_completion(const char *prefix, int shell)
 				quoted.data);
 }
 
-static int is_visible(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
-}
-
 /* Lists the installed compatibility layers as "a, b"; returns true if name is one of them. */
 static bool find_compat(const char *dir, const char *name, struct buf *list)
 {
 	struct dirent **entries;
-	int count = scandir(dir, &entries, is_visible, alphasort);
+	int count = scandir(dir, &entries, NULL, alphasort);
 	bool is_found = false;
 
 	for (int i = 0; i < count; i++) {
-		is_found |= strcmp(entries[i]->d_name, name) == 0;
-		buf_addf(list, "%s%s", i ? ", " : "", entries[i]->d_name);
+		if (entries[i]->d_name[0] != '.') {
+			is_found |= strcmp(entries[i]->d_name, name) == 0;
+			buf_addf(list, "%s%s", list->len ? ", " : "", entries[i]->d_name);
+		}
 		free(entries[i]);
 	}
 	if (count >= 0)
@@ -176,8 +149,13 @@ static int activate_compat(const char *prefix, const char *name, bool is_changed
 		err_hint(ctx->err, "installed in '%s': %s", dir.data, list.len ? list.data : "none");
 		return -EINVAL;
 	}
-	buf_addf(&dir, "/%s", name);
-	activate_layer(dir.data, is_changed);
+	for (size_t i = 0; i < PATHS; i++) {
+		CLEANUP(buf_release) struct buf path = BUF_INIT;
+
+		buf_addf(&path, "%s/%s%s", dir.data, name, paths[i].compat_dir);
+		if (access(path.data, F_OK) == 0)
+			is_changed[i] |= put_in_front(&paths[i], path.data);
+	}
 	return 0;
 }
 

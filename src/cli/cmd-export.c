@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/open-run.h"
 #include "exchange/exchange.h"
-#include "exchange/gzip-stream.h"
+#include "pfw/gzip-read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,20 +83,6 @@ static FILE *open_output(const struct options *o, const struct exchange_format *
 	return packed;
 }
 
-static int export_files(struct cli_context *ctx, struct model_run *run, const struct exchange_options *options)
-{
-	const struct options *o = ctx->options;
-	CLEANUP(cleanup_fd) int dirfd = -1;
-	int rc = fs_mkdir_p(o->path, 0777, ctx->err);
-
-	if (rc < 0)
-		return rc;
-	dirfd = open(o->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dirfd < 0)
-		return err_sys(ctx->err, errno, "cannot write to '%s'", o->path);
-	return exchange_formats[o->format]->write_files(run, dirfd, options, ctx->err);
-}
-
 static int export(struct cli_context *ctx, struct model_run *run)
 {
 	const struct options *o = ctx->options;
@@ -104,11 +90,20 @@ static int export(struct cli_context *ctx, struct model_run *run)
 	struct exchange_options options = { .range.has_range = o->from_ns || o->to_ns,
 		.table = (enum store_table_id)o->table };
 	FILE *out;
-	int rc;
+	int rc = 0;
 
 	cli_run_range(run, o->from_ns, o->to_ns, &options.range.from_ns, &options.range.to_ns);
-	if (format->write_files)
-		return export_files(ctx, run, &options);
+	if (format->write_files) {
+		CLEANUP(cleanup_fd) int dirfd = -1;
+
+		rc = fs_mkdir_p(o->path, 0777, ctx->err);
+		if (rc < 0)
+			return rc;
+		dirfd = open(o->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (dirfd < 0)
+			return err_sys(ctx->err, errno, "cannot write to '%s'", o->path);
+		return format->write_files(run, dirfd, &options, ctx->err);
+	}
 	out = open_output(o, format, ctx->err);
 	if (!out)
 		return -EIO;

@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/fleet-cli.h"
-#include "fleet/fleet-status.h"
 #include "fleet/local-processes.h"
 #include "fleet/remote-hosts.h"
 
@@ -126,9 +125,11 @@ static int prepare(struct cli_context *ctx, const struct fleet_dir *home)
 	return rc;
 }
 
-static int check_up(struct cli_context *ctx, const struct fleet_dir *home)
+static int up(struct cli_context *ctx, struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
+	const char *program = own_path(ctx);
+	int rc = program ? 0 : -EIO;
 
 	if (fleet_count_living(home, "server")) {
 		err_set(ctx->err, EEXIST, "the fleet in '%s' is already running", home->dir);
@@ -139,31 +140,14 @@ static int check_up(struct cli_context *ctx, const struct fleet_dir *home)
 		return cli_usage(ctx,
 				"other hosts cannot reach a server on loopback: set --listen to an address of this "
 				"machine that they can reach");
-	return 0;
-}
-
-static int start_all(struct cli_context *ctx, struct fleet_dir *home)
-{
-	const struct options *o = ctx->options;
-	const char *program = own_path(ctx);
-	int rc = program ? fleet_end(home, NULL, ctx->err) : -EIO; /* leftovers of a dead server */
-
+	if (rc == 0)
+		rc = fleet_end(home, NULL, ctx->err); /* leftovers of a dead server */
 	if (rc >= 0)
 		rc = fleet_start_server(home, o->listen ? o->listen : "127.0.0.1", ctx->arena, ctx->err);
 	if (rc == 0)
 		rc = prepare(ctx, home);
 	if (rc == 0)
 		rc = fleet_start_monitor(home, program, o->lease_ns, ctx->err);
-	return rc;
-}
-
-static int up(struct cli_context *ctx, struct fleet_dir *home)
-{
-	int rc = check_up(ctx, home);
-
-	if (rc < 0)
-		return rc;
-	rc = start_all(ctx, home);
 	if (rc == 0)
 		rc = add_agents(ctx, home, true);
 	if (rc < 0)
@@ -281,7 +265,7 @@ static int status(struct cli_context *ctx, struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
 
-	return fleet_print_status(home, o->is_json, ctx->arena, ctx->err);
+	return fleet_print_status(home, o->is_json, ctx->arena, stdout, ctx->err);
 }
 
 static const struct action {

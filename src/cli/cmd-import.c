@@ -1,6 +1,7 @@
 /*
  * sonde import: convert other tools' traces to a run.
  */
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "exchange/exchange.h"
@@ -50,43 +51,41 @@ static void show_progress(void *arg, uint64_t done, uint64_t all)
 	term_progress_show(arg, "%s of %s", term_bytes(part, done), term_bytes(whole, all));
 }
 
-/* "file:line: text", with text from the imported file sanitized. */
-static void add_problem(struct buf *out, const struct import_problem *p)
+/* Prints what is missing from the run, and why. */
+static void report_losses(const struct import_result *r)
 {
-	term_safe(out, p->path);
-	if (p->line)
-		buf_addf(out, ":%" PRIu64, p->line);
-	buf_adds(out, ": ");
-	term_safe(out, p->text);
-	buf_addc(out, '\n');
-}
+	const struct {
+		uint64_t count;
+		const char *one, *many;
+	} losses[] = {
+		{ r->bad_files, "file is truncated, damaged, empty or unreadable; its readable part was imported",
+				"files are truncated, damaged, empty or unreadable; their readable parts were "
+				"imported" },
+		{ r->counts.invalid, "line is not a valid record and was skipped",
+				"lines are not valid records and were skipped" },
+		{ r->counts.too_long, "line is longer than 16 MiB and was skipped",
+				"lines are longer than 16 MiB and were skipped" },
+		{ r->counts.odd_durations, "event has an invalid duration, which is kept as an argument if possible",
+				"events have invalid durations, which are kept as arguments if possible" },
+		{ r->conflicts, "hash has more than one name; the first is used",
+				"hashes have more than one name; the first is used" },
+		{ r->refused, "name did not fit in memory; rows that refer to it have none",
+				"names, files or processes did not fit in memory; rows that refer to them have none" },
+		{ r->lost_rows, "row could not be written", "rows could not be written" },
+	};
 
-static void count_words(struct buf *out, uint64_t count, const char *one, const char *many)
-{
-	if (count)
-		buf_addf(out, "%" PRIu64 " %s\n", count, count == 1 ? one : many);
-}
+	for (size_t i = 0; i < r->problem_count; i++) {
+		const struct import_problem *p = &r->problems[i];
 
-/* What is missing from the run, and why. */
-static void add_losses(struct buf *out, const struct import_result *r)
-{
-	for (size_t i = 0; i < r->problem_count; i++)
-		add_problem(out, &r->problems[i]);
-	count_words(out, r->bad_files,
-			"file is truncated, damaged, empty or unreadable; its readable part was imported",
-			"files are truncated, damaged, empty or unreadable; their readable parts were imported");
-	count_words(out, r->counts.invalid, "line is not a valid record and was skipped",
-			"lines are not valid records and were skipped");
-	count_words(out, r->counts.too_long, "line is longer than 16 MiB and was skipped",
-			"lines are longer than 16 MiB and were skipped");
-	count_words(out, r->counts.odd_durations,
-			"event has an invalid duration, which is kept as an argument if possible",
-			"events have invalid durations, which are kept as arguments if possible");
-	count_words(out, r->conflicts, "hash has more than one name; the first is used",
-			"hashes have more than one name; the first is used");
-	count_words(out, r->refused, "name did not fit in memory; rows that refer to it have none",
-			"names, files or processes did not fit in memory; rows that refer to them have none");
-	count_words(out, r->lost_rows, "row could not be written", "rows could not be written");
+		if (p->line)
+			cli_message(NULL, "%s:%" PRIu64 ": %s", p->path, p->line, p->text);
+		else
+			cli_message(NULL, "%s: %s", p->path, p->text);
+	}
+	for (size_t i = 0; i < sizeof(losses) / sizeof(*losses); i++)
+		if (losses[i].count)
+			cli_message(NULL, "%" PRIu64 " %s", losses[i].count,
+					losses[i].count == 1 ? losses[i].one : losses[i].many);
 }
 
 static void add_summary(struct buf *out, const struct import_result *r)
@@ -144,21 +143,18 @@ static void add_json(struct buf *out, const struct import_result *r)
 	buf_addc(out, '\n');
 }
 
-static void say(const struct options *o, const struct import_result *r)
+static void report(const struct options *o, const struct import_result *r)
 {
-	struct buf text = BUF_INIT, losses = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	if (o->is_json)
 		add_json(&text, r);
 	else if (!o->is_quiet)
 		add_summary(&text, r);
-	if (!o->is_json)
-		add_losses(&losses, r);
 	fputs(text.data, stdout);
 	fflush(stdout);
-	fputs(losses.data, stderr);
-	buf_release(&text);
-	buf_release(&losses);
+	if (!o->is_json)
+		report_losses(r);
 }
 
 static int run(struct cli_context *ctx)
@@ -182,7 +178,7 @@ static int run(struct cli_context *ctx)
 	rc = import_run(exchange_readers[o->format], &options, &result, ctx->err);
 	term_progress_end(&progress);
 	if (rc == 0) {
-		say(o, &result);
+		report(o, &result);
 		if (result.trouble.text[0]) {
 			*ctx->err = result.trouble;
 			rc = -EIO;

@@ -11,9 +11,8 @@
 #include "cli/cli.h"
 #include "cli/events.h"
 #include "cli/open-run.h"
-#include "cli/stdout-buffer.h"
-#include "model/totals.h"
-#include "model/tree.h"
+#include "engine/call-sums.h"
+#include "model/dimensions.h"
 #include "result/result.h"
 
 #include <errno.h>
@@ -50,7 +49,7 @@ struct info {
 	const struct options *options;
 	struct model_tree_row *processes;
 	size_t process_count;
-	struct model_totals totals;
+	struct call_sums totals;
 	struct analyze_result result;
 };
 
@@ -368,7 +367,7 @@ static int add_tables(struct info *info)
 /* Calls and files. */
 
 static void add_totals(struct info *info, struct analyze_section *s, const char *key,
-		const struct analyze_column *columns, const struct model_total *totals, size_t count, size_t rows)
+		const struct analyze_column *columns, const struct call_sum *totals, size_t count, size_t rows)
 {
 	struct analyze_table *t = analyze_table(s, key, "", columns, 5, 0);
 
@@ -397,7 +396,7 @@ static void add_calls_and_files(struct info *info)
 	}
 	static const struct analyze_column calls[] = TOTAL_COLUMNS("call", "CALL");
 	static const struct analyze_column files[] = TOTAL_COLUMNS("path", "FILE");
-	const struct model_totals *t = &info->totals;
+	const struct call_sums *t = &info->totals;
 	struct analyze_result *r = &info->result;
 	size_t rows = shown(info, t->path_count, ROWS_SHOWN);
 	struct analyze_section *s = analyze_section(r, "calls", "Calls by time");
@@ -407,9 +406,11 @@ static void add_calls_and_files(struct info *info)
 			info->options->is_json ? t->call_count : shown(info, t->call_count, ROWS_SHOWN));
 	s = analyze_section(r, "files_by_bytes", "Files by bytes");
 	analyze_int(s, "file_count", NULL, ANALYZE_COUNT, (int64_t)t->path_count);
-	model_sort_by_bytes(t->paths, t->path_count);
+	call_sums_by_bytes(t->paths, t->path_count);
+	if (t->has_too_many_paths)
+		analyze_note(s, "too many different files");
 	add_totals(info, s, "files_by_bytes", files, t->paths, t->path_count, rows);
-	model_sort_by_time(t->paths, t->path_count);
+	call_sums_by_time(t->paths, t->path_count);
 	s = analyze_section(r, "files_by_time", "Files by time");
 	add_totals(info, s, "files_by_time", files, t->paths, t->path_count, rows);
 }
@@ -454,6 +455,7 @@ static int add_losses(struct info *info, struct sonde_err *err)
 /* Losses last: reading detects damage. */
 static int read_run(struct info *info, struct sonde_err *err)
 {
+	static const struct engine_run_opts every_row;
 	int rc = info->options->is_check ? model_run_check(info->run, err) : 0;
 
 	if (rc == 0)
@@ -461,7 +463,7 @@ static int read_run(struct info *info, struct sonde_err *err)
 	if (rc == 0)
 		rc = model_tree(info->run, &info->processes, &info->process_count, err);
 	if (rc == 0)
-		rc = model_totals_make(info->run, &info->totals, err);
+		rc = call_sums_read(&info->totals, info->run, &every_row, err);
 	if (rc < 0)
 		return rc;
 	rc = add_run(info);
@@ -510,7 +512,7 @@ static int run(struct cli_context *ctx)
 	if (rc == 0 && info.options->is_check && model_run_is_damaged(info.run))
 		ctx->exit_code = CLI_EXIT_FAILED;
 	free(info.processes);
-	model_totals_release(&info.totals);
+	call_sums_release(&info.totals);
 	analyze_result_release(&info.result);
 	model_run_free(info.run);
 	return rc;

@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/shell-words.h"
 #include "cli/fleet-cli.h"
-#include "fleet/fleet-knobs.h"
 #include "fleet/job-decisions.h"
 #include "result/term.h"
 
@@ -152,16 +151,6 @@ static int show_list(struct scene *s)
 	return rc;
 }
 
-static void print_needs(const struct fleet_requirements *needs)
-{
-	if (needs->cpus)
-		printf("needs     %lld CPUs\n", (long long)needs->cpus);
-	if (needs->memory_bytes)
-		printf("needs     %.1f GiB of memory\n", (double)needs->memory_bytes / (1 << 30));
-	if (needs->label)
-		printf("needs     label '%s'\n", needs->label);
-}
-
 static int show(struct scene *s)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT, safe = BUF_INIT;
@@ -176,7 +165,12 @@ static int show(struct scene *s)
 	if (job->agent)
 		printf("agent     %s\nattempts  %u\nepoch     %llu\n", job->agent, job->attempts,
 				(unsigned long long)job->epoch);
-	print_needs(&job->needs);
+	if (job->needs.cpus)
+		printf("needs     %lld CPUs\n", (long long)job->needs.cpus);
+	if (job->needs.memory_bytes)
+		printf("needs     %.1f GiB of memory\n", (double)job->needs.memory_bytes / (1 << 30));
+	if (job->needs.label)
+		printf("needs     label '%s'\n", job->needs.label);
 	if (job->exit_code >= 0)
 		printf("exit      %d\n", job->exit_code);
 	if (job->has_target)
@@ -274,17 +268,17 @@ static int set_knobs(struct scene *s)
 
 static int show_configs(struct scene *s)
 {
-	return job_print_configs(s->client, s->job->id, is_json(s), s->ctx->err);
+	return job_print_configs(s->client, s->job->id, is_json(s), stdout, s->ctx->err);
 }
 
 static int show_best(struct scene *s)
 {
-	return job_print_best(s->client, s->job->id, is_json(s), s->ctx->err);
+	return job_print_best(s->client, s->job->id, is_json(s), stdout, s->ctx->err);
 }
 
 static int show_plot(struct scene *s)
 {
-	return job_print_plot(s->client, s->job->id, s->ctx->err);
+	return job_print_plot(s->client, s->job->id, stdout, s->ctx->err);
 }
 
 static const struct action {
@@ -304,22 +298,6 @@ static const struct action {
 	{ "knob", true, set_knobs, true },
 };
 
-static const struct action *find_action(const char *word)
-{
-	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
-		if (strcmp(actions[i].name, word) == 0)
-			return &actions[i];
-	return NULL;
-}
-
-/* One token of a NATS subject, without wildcards. */
-static bool is_id(const char *text)
-{
-	size_t len = strlen(text);
-
-	return len && len < FLEET_NAME_MAX && strcspn(text, ".*> \t\r\n") == len;
-}
-
 static int perform(struct scene *s, const struct action *action, const char *id)
 {
 	int rc = fleet_client_fold(s->client, id, true, &s->jobs_state, s->ctx->err);
@@ -338,12 +316,15 @@ static int perform(struct scene *s, const struct action *action, const char *id)
 static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
-	const struct action *action = find_action(ctx->args[0]);
+	const struct action *action = NULL;
 	const char *id = ctx->arg_count > 1 ? ctx->args[1] : NULL;
 	struct scene s = { .ctx = ctx };
 	struct fleet_dir home;
 	int rc;
 
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (strcmp(actions[i].name, ctx->args[0]) == 0)
+			action = &actions[i];
 	if (!action)
 		return cli_usage(ctx,
 				"unknown action '%s' (supported: list, show, log, stats, plot, configs, best, cancel, "
@@ -353,7 +334,8 @@ static int run(struct cli_context *ctx)
 		return cli_usage(ctx, action->has_job ? "%s requires a job ID" : "%s takes no job ID", action->name);
 	if (ctx->arg_count > 2 && !action->has_words)
 		return cli_usage(ctx, "%s takes one job ID", action->name);
-	if (id && !is_id(id))
+	/* One token of a NATS subject, without wildcards. */
+	if (id && (!*id || strlen(id) >= FLEET_NAME_MAX || id[strcspn(id, ".*> \t\r\n")]))
 		return cli_usage(ctx, "invalid job ID '%s'", id);
 	rc = fleet_connect(ctx, o->dir, &home, &s.client);
 	if (rc < 0)

@@ -6,10 +6,10 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
+#include "cli/open-run.h"
 #include "exchange/join.h"
-#include "record/writers.h"
+#include "record/ringdir.h"
 #include "store/run-dir.h"
-#include "store/run-parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -86,14 +86,6 @@ static void add_probe(struct joined *m, const char *host, json_t *probe)
 		json_object_set_new(one, "reason", json_sprintf("%s: %s", host, reason));
 }
 
-static void add_probes(struct joined *m, const struct join_host *host)
-{
-	json_t *probe;
-	size_t i;
-	json_array_foreach(json_object_get(model_run_json(host->run), "probes"), i, probe)
-		add_probe(m, host->name, probe);
-}
-
 static json_t *json_of_clock(const struct clock_fit *f, bool is_measured)
 {
 	json_t *o = json_pack("{s:I,s:I,s:f}", "at_ns", (json_int_t)f->at_ns, "offset_ns", (json_int_t)f->offset_ns,
@@ -113,6 +105,8 @@ static int take_host(struct joined *m, const char *name, const char *path, const
 {
 	struct join_host host = { .name = name, .clock = *clock };
 	int64_t raise = m->join.hosts * JOIN_PIDS;
+	json_t *probe;
+	size_t i;
 	int rc = model_run_open(&host.run, path, m->ctx->err);
 	if (!rc)
 		rc = join_add(&m->join, &host, m->ctx->err);
@@ -124,7 +118,8 @@ static int take_host(struct joined *m, const char *name, const char *path, const
 		json_object_set(o, "exit", json_object_get(facts, "exit"));
 		json_object_set(o, "state", json_object_get(facts, "state"));
 		json_array_append_new(m->hosts, o);
-		add_probes(m, &host);
+		json_array_foreach(json_object_get(facts, "probes"), i, probe)
+			add_probe(m, name, probe);
 		m->bound_ns = clock->bound_ns > m->bound_ns ? clock->bound_ns : m->bound_ns;
 		m->is_measured &= is_measured;
 	}
@@ -179,22 +174,9 @@ static json_t *all_hosts(const struct joined *m)
 			(json_int_t)cpus, "memory_bytes", (json_int_t)memory);
 }
 
-static json_t *json_of_tables(const struct store_sink *sink)
-{
-	json_t *o = json_object();
-	for (int i = 0; i < STORE_TABLE_COUNT; i++)
-		if (store_sink_table_rows(sink, i))
-			json_object_set_new(o, store_schemas[i]->name,
-					json_integer((json_int_t)store_sink_table_rows(sink, i)));
-	json_object_set_new(o, "string", json_integer((json_int_t)store_strings_count(&sink->strings)));
-	return o;
-}
-
 static int write_run(struct joined *m, int64_t start_mono_ns, int64_t start_real_ns, int64_t wall_ns)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	json_t *whole = json_pack("{s:i,s:s,s:s}", STORE_RUN_KEY, STORE_RUN_VERSION, "version", SONDE_VERSION, "state",
-			"complete");
+	json_t *whole = json_pack("{s:s,s:s}", "version", SONDE_VERSION, "state", "complete"), *tables = json_object();
 	json_object_update(whole, m->facts);
 	json_object_set_new(whole, "host", all_hosts(m));
 	json_object_set_new(whole, "clock",
@@ -207,15 +189,18 @@ static int write_run(struct joined *m, int64_t start_mono_ns, int64_t start_real
 	json_object_set_new(whole, "exit", exit_of(m));
 	json_object_set(whole, "probes", m->probes);
 	json_object_set(whole, "hosts", m->hosts);
-	json_object_set_new(whole, "tables", json_of_tables(&m->sink));
+	for (int i = 0; i < STORE_TABLE_COUNT; i++)
+		if (store_sink_table_rows(&m->sink, i))
+			json_object_set_new(tables, store_schemas[i]->name,
+					json_integer((json_int_t)store_sink_table_rows(&m->sink, i)));
+	json_object_set_new(tables, "string", json_integer((json_int_t)store_strings_count(&m->sink.strings)));
+	json_object_set_new(whole, "tables", tables);
 	json_object_set_new(whole, "lost_rows", json_integer((json_int_t)store_sink_lost(&m->sink)));
-	char *dumped = json_dumps(whole, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-	buf_adds(&text, dumped ? dumped : "");
-	buf_addc(&text, '\n');
-	free(dumped);
-	json_decref(whole);
 	int rc = store_sink_close(&m->sink, m->ctx->err);
-	return rc ? rc : store_run_write_json(m->run.dirfd, &text, m->ctx->err);
+	if (!rc)
+		rc = cli_write_run_json(m->run.dirfd, whole, m->ctx->err);
+	json_decref(whole);
+	return rc;
 }
 
 static bool read_clock(const json_t *host, struct clock_fit *f)
@@ -236,12 +221,6 @@ static bool read_clock(const json_t *host, struct clock_fit *f)
 static struct clock_fit clock_by_day(int64_t our_mono, int64_t our_real, int64_t mono, int64_t real)
 {
 	return (struct clock_fit){ .at_ns = our_mono, .offset_ns = (mono - real) - (our_mono - our_real) };
-}
-
-static void note_failed(struct joined *m, const char *name, const char *reason)
-{
-	json_array_append_new(m->hosts, json_pack("{s:s,s:s,s:s}", "name", name, "state", "failed", "reason", reason));
-	fprintf(stderr, "sonde: host '%s': %s\n", name, reason);
 }
 
 /* A host with its run below hosts/: fetched by `sonde record --hosts`, or written there by a task of srun. */
@@ -269,7 +248,9 @@ static int take_fetched(struct joined *m, const json_t *all, const json_t *host)
 	bool is_there = run != NULL;
 	model_run_free(run);
 	if (!is_there) {
-		note_failed(m, name, why.text);
+		json_array_append_new(m->hosts,
+				json_pack("{s:s,s:s,s:s}", "name", name, "state", "failed", "reason", why.text));
+		cli_message("sonde", "host '%s': %s", name, why.text);
 		return 0;
 	}
 	int rc = take_host(m, name, path.data, &clock, is_measured);
@@ -294,7 +275,7 @@ static int join_fetched(struct joined *m, const char *path)
 		rc = fs_read_plain_file(m->run.dirfd, HOSTS_FILE, HOSTS_BYTES_MAX, &text, m->ctx->err);
 	json_t *all = rc ? NULL : json_loadb(text.data, text.len, 0, NULL);
 	if (!rc && !json_is_array(json_object_get(all, "hosts")))
-		rc = err_set(m->ctx->err, EINVAL, "'%s/" HOSTS_FILE "' makes no sense", path);
+		rc = err_set(m->ctx->err, EINVAL, "'%s/" HOSTS_FILE "' is invalid", path);
 	if (!rc) {
 		store_tables_empty(m->run.tablesfd);
 		rc = store_sink_open(&m->sink, m->run.tablesfd, m->ctx->err);
@@ -316,20 +297,17 @@ static int join_fetched(struct joined *m, const char *path)
 	return rc;
 }
 
-static bool is_same_dir(const char *a, const char *b)
-{
-	struct stat one, other;
-	return !stat(a, &one) && !stat(b, &other) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
 /* Before a run is replaced: checks that all inputs are readable and none is the run to be replaced. */
 static int check_given(struct cli_context *ctx, const char *dir)
 {
+	struct stat one, other;
+	bool is_there = !stat(dir, &other);
 	int rc = 0;
 	for (size_t i = 0; !rc && i < ctx->arg_count; i++) {
 		struct model_run *run = NULL;
 		rc = model_run_open(&run, ctx->args[i], ctx->err);
-		if (!rc && is_same_dir(model_run_path(run), dir))
+		if (!rc && is_there && !stat(model_run_path(run), &one) && one.st_dev == other.st_dev &&
+				one.st_ino == other.st_ino)
 			rc = err_set(ctx->err, EINVAL, "cannot replace '%s': it is one of the runs to join", dir);
 		model_run_free(run);
 	}

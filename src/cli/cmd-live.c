@@ -9,9 +9,8 @@
 #include "launch/launch.h"
 #include "live/apps.h"
 #include "live/control/controller.h"
-#include "live/control/metrics-push.h"
-#include "record/preload.h"
-#include "serve/exporter.h"
+#include "record/ringdir.h"
+#include "serve/live-page.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -134,11 +133,6 @@ static int load(struct cli_context *ctx, struct live_options *to, struct push_op
 	return rc;
 }
 
-static bool is_loopback(const char *address)
-{
-	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
-}
-
 /* The state of the server between two reloads; SIGHUP starts a new one with the current files. */
 struct life {
 	struct live_options options;
@@ -202,18 +196,10 @@ static void end(struct life *l)
 	live_exporter_release(&l->exporter);
 }
 
-/* Prints the URL to a terminal only, so that no log contains a token; `sonde view --live` gets one for other users. */
-static void say_page(struct http_server *g)
-{
-	CLEANUP(buf_release) struct buf url = BUF_INIT;
-
-	if (http_server_url(g, &url, NULL) == 0)
-		fprintf(stderr, "sonde: live dashboard (valid once): %s\n", url.data);
-}
-
 static int live_once(struct cli_context *ctx, struct http_server_options *g, const sigset_t *signals, bool *is_again)
 {
 	const struct options *o = ctx->options;
+	CLEANUP(buf_release) struct buf url = BUF_INIT;
 	struct life l = { .http_server = NULL };
 	int rc = load(ctx, &l.options, &l.push_options, &l.socket);
 
@@ -225,8 +211,9 @@ static int live_once(struct cli_context *ctx, struct http_server_options *g, con
 	if (rc == 0) {
 		if (!*is_again)
 			rc = listen_say(g->address, http_server_port(l.http_server), o->is_json, ctx->err);
-		if (!*is_again && isatty(STDERR_FILENO))
-			say_page(l.http_server);
+		/* To a terminal only, so that no log contains a token; `sonde view --live` gets another one. */
+		if (!*is_again && isatty(STDERR_FILENO) && http_server_url(l.http_server, &url, NULL) == 0)
+			cli_message("sonde", "live dashboard (valid once): %s", url.data);
 		g->port = http_server_port(l.http_server);
 		daemon_ready();
 	}
@@ -248,27 +235,16 @@ static bool can_reload(void *arg)
 	return is_fine;
 }
 
-/* An application needs three open descriptors, up to eleven with its own cgroup; the usual limit of 1024 is too low
- * for the maximum number of applications. */
-static void allow_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= FILES_WANTED)
-		return;
-	limit.rlim_cur = limit.rlim_max < FILES_WANTED ? limit.rlim_max : FILES_WANTED;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static int serve(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
 	struct http_server_options g = { .hosts = o->hosts.items, .basic = o->token };
+	struct rlimit limit;
 	bool is_again = false;
 	sigset_t signals;
 	int rc = listen_parse(o->listen, ctx->arena, &g.address, &g.port, ctx->err);
 
-	if (rc == 0 && !o->token && !is_loopback(g.address))
+	if (rc == 0 && !o->token && strncmp(g.address, "127.", 4) != 0 && strcmp(g.address, "::1") != 0)
 		rc = cli_usage(ctx, "%s is reachable from other hosts: --token is required", g.address);
 	if (rc < 0)
 		return rc;
@@ -277,7 +253,12 @@ static int serve(struct cli_context *ctx)
 	mallopt(M_MMAP_THRESHOLD, PAGE_KEPT_BYTES);
 	mallopt(M_TRIM_THRESHOLD, PAGE_KEPT_BYTES);
 	mallopt(M_ARENA_MAX, 1);
-	allow_files();
+	/* An application needs three open descriptors, up to eleven with its own cgroup; the usual limit of 1024 is
+	 * too low for the maximum number of applications. */
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FILES_WANTED) {
+		limit.rlim_cur = limit.rlim_max < FILES_WANTED ? limit.rlim_max : FILES_WANTED;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 	daemon_block(&signals, ctx, can_reload);
 	do
 		rc = live_once(ctx, &g, &signals, &is_again);
@@ -289,15 +270,6 @@ static int serve(struct cli_context *ctx)
 
 #define RUN_BYTES_MAX (256ull << 20)
 #define PROCESS_BYTES_MAX (1ull << 20)
-
-static int write_name(const struct ring_dir *ring, const char *program, const char *name, struct sonde_err *err)
-{
-	const char *slash = strrchr(program, '/');
-	char text[LIVE_NAME_BYTES];
-
-	snprintf(text, sizeof(text), "%s", name ? name : slash ? slash + 1 : program);
-	return fs_replace_file(ring->fd, LIVE_APP_FILE, text, strlen(text), err);
-}
 
 static int wait_for_program(struct launch *l, int *status, struct sonde_err *err)
 {
@@ -343,13 +315,16 @@ static int live_run(char *const *argv, const char *name, bool is_grouped, int *s
 		.run_bytes_max = RUN_BYTES_MAX,
 		.process_bytes_max = PROCESS_BYTES_MAX };
 	struct ring_dir ring = RING_DIR_INIT;
+	const char *slash = strrchr(argv[0], '/');
+	char text[LIVE_NAME_BYTES];
 	int rc = launch_check(argv[0], err);
 
 	if (rc < 0)
 		return rc;
 	rc = ring_dir_create(&ring, "/tmp", &options, err);
 	if (rc == 0) {
-		rc = write_name(&ring, argv[0], name, err);
+		snprintf(text, sizeof(text), "%s", name ? name : slash ? slash + 1 : argv[0]);
+		rc = fs_replace_file(ring.fd, LIVE_APP_FILE, text, strlen(text), err);
 		if (rc == 0)
 			rc = run_in(&ring, argv, is_grouped, status, err);
 		ring_dir_remove(&ring);
@@ -358,11 +333,14 @@ static int live_run(char *const *argv, const char *name, bool is_grouped, int *s
 	return rc;
 }
 
-static int start(struct cli_context *ctx)
+static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
 	int status, rc;
 
+	if (!ctx->arg_count)
+		return ctx->program ? cli_usage(ctx, "a program requires 'run': sonde live run -- PROGRAM")
+				    : serve(ctx);
 	if (!ctx->program)
 		return cli_usage(ctx, "'run' requires a program: sonde live run -- PROGRAM");
 	rc = live_run(ctx->program, o->name, o->is_grouped, &status, ctx->err);
@@ -372,13 +350,6 @@ static int start(struct cli_context *ctx)
 	}
 	fflush(NULL);
 	launch_mirror(status);
-}
-
-static int run(struct cli_context *ctx)
-{
-	if (ctx->arg_count)
-		return start(ctx);
-	return ctx->program ? cli_usage(ctx, "a program requires 'run': sonde live run -- PROGRAM") : serve(ctx);
 }
 
 static const char *const actions[] = { "run", NULL };

@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/open-run.h"
-#include "cli/stdout-buffer.h"
 #include "query/query.h"
 #include "result/term.h"
 
@@ -78,19 +77,25 @@ static void csv_text(struct buf *out, const char *text, size_t n)
 		buf_addc(out, '"');
 }
 
-/* The shortest text that reads back as the same number. */
-static void add_real(struct buf *out, double v)
+/* A value as text, for all formats but JSON. Returns false for null. */
+static bool add_value(struct buf *out, const struct query_value *v)
 {
 	struct json j;
 
-	json_init(&j, out, false);
-	json_real(&j, v);
-}
-
-static void add_hex(struct buf *out, const struct store_text *blob)
-{
-	for (size_t i = 0; i < blob->bytes; i++)
-		buf_addf(out, "%02x", (unsigned char)blob->data[i]);
+	if (v->kind == QUERY_INT) {
+		buf_addf(out, "%" PRId64, v->integer);
+	} else if (v->kind == QUERY_REAL) { /* the shortest text that reads back as the same number */
+		json_init(&j, out, false);
+		json_real(&j, v->real);
+	} else if (v->kind == QUERY_TEXT) {
+		buf_add(out, v->text.data, v->text.bytes);
+	} else if (v->kind == QUERY_BLOB) {
+		for (size_t i = 0; i < v->text.bytes; i++)
+			buf_addf(out, "%02x", (unsigned char)v->text.data[i]);
+	} else {
+		return false;
+	}
+	return true;
 }
 
 static int take_columns(void *arg, const char *const *names, size_t count)
@@ -120,24 +125,6 @@ static int take_columns(void *arg, const char *const *names, size_t count)
 	return 0;
 }
 
-static void json_value(struct json *j, const struct query_value *v)
-{
-	if (v->kind == QUERY_INT) {
-		json_int(j, v->integer);
-	} else if (v->kind == QUERY_REAL) {
-		json_real(j, v->real);
-	} else if (v->kind == QUERY_TEXT) {
-		json_strn(j, v->text.data, v->text.bytes);
-	} else if (v->kind == QUERY_BLOB) {
-		CLEANUP(buf_release) struct buf hex = BUF_INIT;
-
-		add_hex(&hex, &v->text);
-		json_strn(j, hex.data, hex.len);
-	} else {
-		json_null(j);
-	}
-}
-
 static void json_row(struct answer *a, const struct query_value *values)
 {
 	struct json j;
@@ -146,8 +133,18 @@ static void json_row(struct answer *a, const struct query_value *values)
 	json_init(&j, &a->out.text, false);
 	json_object(&j);
 	for (size_t i = 0; i < a->count; i++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+		const struct query_value *v = &values[i];
+
 		json_key(&j, a->names[i]);
-		json_value(&j, &values[i]);
+		if (v->kind == QUERY_INT)
+			json_int(&j, v->integer);
+		else if (v->kind == QUERY_REAL)
+			json_real(&j, v->real);
+		else if (add_value(&text, v))
+			json_strn(&j, text.data, text.len);
+		else
+			json_null(&j);
 	}
 	json_end(&j);
 }
@@ -158,14 +155,10 @@ static void csv_row(struct answer *a, const struct query_value *values)
 
 	for (size_t i = 0; i < a->count; i++) {
 		buf_adds(out, i ? "," : "");
-		if (values[i].kind == QUERY_INT)
-			buf_addf(out, "%" PRId64, values[i].integer);
-		else if (values[i].kind == QUERY_REAL)
-			add_real(out, values[i].real);
-		else if (values[i].kind == QUERY_TEXT)
+		if (values[i].kind == QUERY_TEXT)
 			csv_text(out, values[i].text.data, values[i].text.bytes);
-		else if (values[i].kind == QUERY_BLOB)
-			add_hex(out, &values[i].text);
+		else
+			add_value(out, &values[i]);
 	}
 	buf_adds(out, "\r\n");
 }
@@ -175,15 +168,7 @@ static void text_row(struct answer *a, const struct query_value *values)
 	for (size_t i = 0; i < a->count; i++) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-		if (values[i].kind == QUERY_INT)
-			buf_addf(&text, "%" PRId64, values[i].integer);
-		else if (values[i].kind == QUERY_REAL)
-			add_real(&text, values[i].real);
-		else if (values[i].kind == QUERY_TEXT)
-			buf_add(&text, values[i].text.data, values[i].text.bytes);
-		else if (values[i].kind == QUERY_BLOB)
-			add_hex(&text, &values[i].text);
-		else
+		if (!add_value(&text, &values[i]))
 			buf_addc(&text, '-');
 		if (values[i].kind == QUERY_INT || values[i].kind == QUERY_REAL)
 			a->columns[i].align = TERM_RIGHT;
@@ -219,20 +204,6 @@ static int finish(struct cli_context *ctx, struct answer *a)
 	return out_finish(&a->out, ctx->err);
 }
 
-static void say_notes(const struct query_end *end)
-{
-	CLEANUP(buf_release) struct buf safe = BUF_INIT;
-
-	for (const char *at = end->notes; *at;) {
-		size_t n = strcspn(at, "\n");
-
-		buf_reset(&safe);
-		buf_add(&safe, at, n);
-		fprintf(stderr, "note: %s\n", safe.data);
-		at += n + (at[n] == '\n');
-	}
-}
-
 static int answer(struct cli_context *ctx, struct model_run *run, const char *sql)
 {
 	const struct options *o = ctx->options;
@@ -258,8 +229,12 @@ static int answer(struct cli_context *ctx, struct model_run *run, const char *sq
 		rc = 0;
 	if (rc == 0)
 		rc = finish(ctx, a);
-	if (rc == 0)
-		say_notes(&end);
+	for (const char *at = end.notes; rc == 0 && *at;) { /* one per line */
+		size_t n = strcspn(at, "\n");
+
+		cli_message("note", "%.*s", (int)n, at);
+		at += n + (at[n] == '\n');
+	}
 	if (rc == 0 && end.is_cut) {
 		rc = err_set(ctx->err, E2BIG, "the result was truncated after %" PRIu64 " rows, the limit", end.rows);
 		err_hint(ctx->err, "use --rows 0 for no limit");
@@ -287,12 +262,6 @@ static int read_sql(struct cli_context *ctx, struct buf *sql)
 			: 0;
 }
 
-/* A single word without blanks is the name of a run, not a statement. */
-static bool is_statement(const char *text)
-{
-	return text[strcspn(text, " \t\n;(")] != '\0' || strcmp(text, "-") == 0;
-}
-
 static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
@@ -303,7 +272,8 @@ static int run(struct cli_context *ctx)
 
 	if (o->is_json && o->is_csv)
 		return cli_usage(ctx, "--json and --csv are mutually exclusive");
-	if (ctx->arg_count == 1 && !is_statement(sql)) {
+	/* A single word without blanks is the name of a run, not a statement. */
+	if (ctx->arg_count == 1 && strcmp(sql, "-") != 0 && !sql[strcspn(sql, " \t\n;(")]) {
 		rc = cli_usage(ctx, "missing SQL statement: '%.60s' is not SQL", sql);
 		err_hint(ctx->err, "sonde query '%.60s' 'SELECT * FROM tables'", sql);
 		return rc;

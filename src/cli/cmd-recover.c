@@ -1,7 +1,8 @@
 /* sonde recover: finish a run after its recorder was killed, or the DFTracer logs of killed programs. */
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "pfw/log-recover.h"
+#include "cli/open-run.h"
+#include "pfw/pfwlog.h"
 #include "record/record.h"
 #include "result/term.h"
 #include "store/run-dir.h"
@@ -23,48 +24,12 @@ static const struct cli_option option_rows[] = {
 	CLI_OPTIONS_END,
 };
 
-/* Returns run.json, or an empty object if the recorder had not written it yet. */
-static json_t *read_run_json(const struct store_run *run)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	json_t *json = NULL;
-
-	if (!store_run_read_json(run->dirfd, &text, NULL))
-		json = json_loadb(text.data, text.len, 0, NULL);
-	return json_is_object(json) ? json : json_object();
-}
-
-static int write_run_json(const struct store_run *run, json_t *json, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	json_t *whole = json_pack("{s:i}", STORE_RUN_KEY, STORE_RUN_VERSION);
-
-	json_object_update(whole, json);
-	char *dumped = json_dumps(whole, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-	buf_adds(&text, dumped ? dumped : "");
-	buf_addc(&text, '\n');
-	free(dumped);
-	json_decref(whole);
-	return store_run_write_json(run->dirfd, &text, err);
-}
-
 static json_t *known(const struct recover_result *r, uint64_t count)
 {
 	return r->is_lost_known ? json_integer((json_int_t)count) : json_null();
 }
 
-static void note_outcome(json_t *json, const struct recover_result *r)
-{
-	json_object_set_new(json, "state", json_string("recovered"));
-	json_object_del(json, "ring");
-	json_object_del(json, "ring_id");
-	json_object_set_new(json, "recovered",
-			json_pack("{s:I, s:I, s:o, s:o}", "kept_rows", (json_int_t)r->kept_rows, "ring_events",
-					(json_int_t)r->ring_events, "lost_events", known(r, r->lost_events),
-					"dropped_events", known(r, r->dropped_events)));
-}
-
-static void say(const struct options *o, const char *path, const json_t *json, const struct recover_result *r)
+static void report(const struct options *o, const char *path, const json_t *json, const struct recover_result *r)
 {
 	char kept[TERM_TEXT], ring[TERM_TEXT], lost[TERM_TEXT], dropped[TERM_TEXT];
 
@@ -104,10 +69,17 @@ static int recover(struct cli_context *ctx, const char *path, const struct store
 		return rc;
 	if (result.ring_why.text[0])
 		cli_print_error("sonde", &result.ring_why);
-	note_outcome(json, &result);
-	rc = write_run_json(run, json, ctx->err);
+	json_object_set_new(json, "state", json_string("recovered"));
+	json_object_del(json, "ring");
+	json_object_del(json, "ring_id");
+	json_object_set_new(json, "recovered",
+			json_pack("{s:I, s:I, s:o, s:o}", "kept_rows", (json_int_t)result.kept_rows, "ring_events",
+					(json_int_t)result.ring_events, "lost_events",
+					known(&result, result.lost_events), "dropped_events",
+					known(&result, result.dropped_events)));
+	rc = cli_write_run_json(run->dirfd, json, ctx->err);
 	if (!rc)
-		say(o, path, json, &result);
+		report(o, path, json, &result);
 	return rc;
 }
 
@@ -158,14 +130,21 @@ static int run(struct cli_context *ctx)
 {
 	if (ctx->arg_count && pfwlog_is_recoverable(ctx->args[0]))
 		return recover_logs(ctx, ctx->args[0]);
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	CLEANUP(buf_release) struct buf path = BUF_INIT, text = BUF_INIT;
 	struct store_run bundle = STORE_RUN_INIT;
 	int rc = store_run_find(ctx->arg_count ? ctx->args[0] : NULL, &path, ctx->err);
 
 	if (!rc)
 		rc = store_run_open_any(&bundle, path.data, ctx->err);
 	if (!rc) {
-		json_t *json = read_run_json(&bundle);
+		json_t *json = NULL;
+
+		if (!store_run_read_json(bundle.dirfd, &text, NULL))
+			json = json_loadb(text.data, text.len, 0, NULL);
+		if (!json_is_object(json)) { /* the recorder had not written it yet */
+			json_decref(json);
+			json = json_object();
+		}
 		rc = recover(ctx, path.data, &bundle, json);
 		json_decref(json);
 	}

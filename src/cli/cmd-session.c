@@ -80,26 +80,20 @@ static void print_breaches(const struct session_profile *p)
 	}
 }
 
-static void print_sweep(const struct session_profile *p)
+static void print_text(const struct session_profile *p)
 {
+	double cpus = session_recommended_cpus(p), memory_bytes = session_recommended_memory_bytes(p);
 	const struct session_point *best = session_recommended_point(p);
 
+	print_values(p);
+	if (!isnan(cpus) && !isnan(memory_bytes))
+		printf("recommended limits: cpus %.2f, memory %.0fM\n", cpus, memory_bytes / 1048576);
 	for (size_t i = 0; i < p->point_count; i++)
 		printf("%s %-12s %s %.6g%s\n", p->spec->sweep.over, p->points[i].text, p->spec->sweep.metric,
 				p->points[i].metric, p->points[i].has_failed ? " (failed)" : "");
 	if (best)
 		printf("recommended %s: %s, within %g%% of the best\n", p->spec->sweep.over, best->text,
 				100 * p->spec->sweep.tolerance);
-}
-
-static void print_text(const struct session_profile *p)
-{
-	double cpus = session_recommended_cpus(p), memory_bytes = session_recommended_memory_bytes(p);
-
-	print_values(p);
-	if (!isnan(cpus) && !isnan(memory_bytes))
-		printf("recommended limits: cpus %.2f, memory %.0fM\n", cpus, memory_bytes / 1048576);
-	print_sweep(p);
 	print_dumps(p);
 	print_breaches(p);
 	printf("run: %s\n", p->repeats[0].run);
@@ -119,24 +113,11 @@ static int run_aside(struct session_profile *p, const struct session_spec *spec,
 	return rc;
 }
 
-static int judge(struct cli_context *ctx, const struct session_profile *p)
-{
-	struct session_breach breaches[SESSION_THRESHOLDS_MAX];
-	const struct session_repeat *last = &p->repeats[p->repeat_count - 1];
-
-	if (last->has_timed_out)
-		return err_set(ctx->err, ETIMEDOUT, "the application timed out and was killed");
-	if (session_failed(p))
-		return err_set(ctx->err, ECHILD, "the application failed; see its output above");
-	if (session_breaches(p, breaches))
-		ctx->exit_code = CLI_EXIT_VERDICT;
-	return 0;
-}
-
 static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct session_breach breaches[SESSION_THRESHOLDS_MAX];
 	struct session_spec *spec = arena_alloc(ctx->arena, sizeof(*spec));
 	struct session_profile *p = arena_alloc(ctx->arena, sizeof(*p));
 	int rc = spec && p ? session_spec_load(spec, ctx->args[0], ctx->arena, ctx->err)
@@ -154,7 +135,13 @@ static int run(struct cli_context *ctx)
 	} else {
 		print_text(p);
 	}
-	return judge(ctx, p);
+	if (p->repeats[p->repeat_count - 1].has_timed_out)
+		return err_set(ctx->err, ETIMEDOUT, "the application timed out and was killed");
+	if (session_failed(p))
+		return err_set(ctx->err, ECHILD, "the application failed; see its output above");
+	if (session_breaches(p, breaches))
+		ctx->exit_code = CLI_EXIT_VERDICT;
+	return 0;
 }
 
 static const struct cli_example examples[] = {

@@ -71,15 +71,6 @@ static int save(struct job *job, struct sonde_err *err)
 	return setup_record_save(&job->record, job->record_path.data, err);
 }
 
-static int remember(struct job *job, const struct setup_step *step, const char *now, const char *wanted,
-		struct sonde_err *err)
-{
-	const char *before = arena_strdup(job->ctx->arena, now);
-	int rc = before ? setup_record_add(&job->record, step->id, before, wanted) : -ENOMEM;
-
-	return rc ? err_sys(err, -rc, "cannot save '%s'", now) : save(job, err);
-}
-
 /* The value, or its first words: an earlier sonde recorded only those. */
 static bool holds(const char *now, const char *value)
 {
@@ -119,6 +110,7 @@ static void apply(struct job *job, const struct setup_step *step, const struct s
 {
 	CLEANUP(buf_release) struct buf now = BUF_INIT;
 	struct sonde_err err = SONDE_ERR_INIT;
+	bool is_real = !job->options->is_dry_run;
 	int rc = step->read(t, &now, &err);
 
 	if (rc == -ENOENT) {
@@ -131,27 +123,21 @@ static void apply(struct job *job, const struct setup_step *step, const struct s
 		report(job, step->id, TERM_GREEN, "already", step->what);
 		return;
 	}
-	if (!rc && !job->options->is_dry_run)
-		rc = remember(job, step, now.data, t->wanted, &err);
-	if (!rc && !job->options->is_dry_run)
+	/* The old value is on disk before the new one is set, so that --undo can restore it. */
+	if (!rc && is_real) {
+		const char *before = arena_strdup(job->ctx->arena, now.data);
+
+		rc = before ? setup_record_add(&job->record, step->id, before, t->wanted) : -ENOMEM;
+		rc = rc ? err_sys(&err, -rc, "cannot save '%s'", now.data) : save(job, &err);
+	}
+	if (!rc && is_real)
 		rc = change_to(step, t, t->wanted, &err);
-	if (!rc && !job->options->is_dry_run && step->verify && !*job->root)
+	if (!rc && is_real && step->verify && !*job->root)
 		rc = step->verify(t, &err);
 	if (rc)
 		report_failure(job, step->id, &err);
 	else
 		report_change(job, step->id, t->path, now.data, t->wanted);
-}
-
-static int restore(struct job *job, const struct setup_step *step, const struct setup_target *t,
-		const struct setup_change *change, struct sonde_err *err)
-{
-	int rc = change_to(step, t, change->before, err);
-
-	if (rc)
-		return rc;
-	setup_record_remove(&job->record, step->id);
-	return save(job, err);
 }
 
 static void undo(struct job *job, const struct setup_step *step, const struct setup_target *t)
@@ -173,8 +159,13 @@ static void undo(struct job *job, const struct setup_step *step, const struct se
 		if (!rc)
 			return;
 	}
-	if (!rc && !job->options->is_dry_run)
-		rc = restore(job, step, t, &change, &err);
+	if (!rc && !job->options->is_dry_run) {
+		rc = change_to(step, t, change.before, &err);
+		if (!rc) {
+			setup_record_remove(&job->record, step->id);
+			rc = save(job, &err);
+		}
+	}
 	if (rc)
 		report_failure(job, step->id, &err);
 	else
@@ -214,17 +205,6 @@ static void run_step(struct job *job, const struct setup_step *step)
 	}
 }
 
-/* Undo in reverse order: a group is removed after everything that uses it. */
-static void run_steps(struct job *job)
-{
-	size_t count = 0;
-
-	while (setup_steps[count].id)
-		count++;
-	for (size_t i = 0; i < count; i++)
-		run_step(job, &setup_steps[job->options->is_undo ? count - 1 - i : i]);
-}
-
 static int refuse_user(struct cli_context *ctx)
 {
 	CLEANUP(buf_release) struct buf program = BUF_INIT;
@@ -239,26 +219,12 @@ static int refuse_user(struct cli_context *ctx)
 	return -EPERM;
 }
 
-static int finish(struct job *job)
-{
-	int rc = 0;
-
-	if (job->options->is_undo && !job->table.cell_count)
-		puts("nothing to undo");
-	else
-		rc = term_table_print(&job->table, stdout);
-	if (rc)
-		return err_sys(job->ctx->err, -rc, "cannot write the report");
-	if (job->failed)
-		return err_set(job->ctx->err, EIO, "%u step%s failed", job->failed, job->failed == 1 ? "" : "s");
-	return 0;
-}
-
 static int run(struct cli_context *ctx)
 {
 	static const struct term_column columns[] = { { "STEP" }, { "RESULT" }, { "WHAT", .is_wrapped = true } };
 	const char *root = getenv("SONDE_SETUP_ROOT");
 	struct job job = { .ctx = ctx, .options = ctx->options, .root = root ? root : "", .record_path = BUF_INIT };
+	size_t count = 0;
 	int rc;
 
 	if (!job.options->is_dry_run && !*job.root && geteuid() != 0)
@@ -266,10 +232,20 @@ static int run(struct cli_context *ctx)
 	buf_addf(&job.record_path, "%s" RECORD_PATH, job.root);
 	term_table_init(&job.table, columns, sizeof(columns) / sizeof(*columns));
 	rc = setup_record_load(&job.record, job.record_path.data, ctx->arena, ctx->err);
-	if (!rc) {
-		run_steps(&job);
-		rc = finish(&job);
+	while (setup_steps[count].id)
+		count++;
+	/* Undo in reverse order: a group is removed after everything that uses it. */
+	for (size_t i = 0; !rc && i < count; i++)
+		run_step(&job, &setup_steps[job.options->is_undo ? count - 1 - i : i]);
+	if (!rc && job.options->is_undo && !job.table.cell_count) {
+		puts("nothing to undo");
+	} else if (!rc) {
+		rc = term_table_print(&job.table, stdout);
+		if (rc)
+			err_sys(ctx->err, -rc, "cannot write the report");
 	}
+	if (!rc && job.failed)
+		rc = err_set(ctx->err, EIO, "%u step%s failed", job.failed, job.failed == 1 ? "" : "s");
 	term_table_release(&job.table);
 	buf_release(&job.record_path);
 	return rc;

@@ -1,15 +1,17 @@
 /*
- * sonde summary: summarize a run and report issues.
+ * sonde summary: summarize a run and report issues; sonde merge: the same from parts of a run.
+ *
+ * Three forms: one screen with thread time and issues, every section in full, or JSON.
  */
+#include "analyze/analyze.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/quantity.h"
 #include "cli/cli.h"
 #include "cli/open-run.h"
-#include "cli/stdout-buffer.h"
-#include "cli/summary.h"
-#include "result/summary-text.h"
+#include "model/run-model.h"
+#include "result/result.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +20,25 @@
 #include <sys/stat.h>
 
 #define SPOTLIGHT "spotlight:"
+
+#define SUMMARY_ROWS_TEXT 5
+#define SUMMARY_ROWS_JSON 100
+
+struct summary_opts {
+	bool is_json;
+	bool is_full;
+	int64_t top; /* rows per list; 0: not given; else the full form is used */
+};
+
+/* Option rows for commands that print summaries; S is the struct of their options, with a member `summary`. */
+#define SUMMARY_OPTIONS(S) \
+	{ 0, "full", NULL, CLI_FLAG(S, summary.is_full), .help = "Print all sections in full, not one screen." }, \
+			{ 'n', "top", "N", CLI_INT(S, summary.top), .min = 1, .max = INT64_MAX, \
+				.default_words = "5, 100 with --json", \
+				.help = "Maximum number of rows per list; implies --full." }, \
+	{ \
+		0, "json", NULL, CLI_FLAG(S, summary.is_json), .help = "Print one JSON object." \
+	}
 
 struct options {
 	struct summary_opts summary;
@@ -93,14 +114,16 @@ static int set_range(struct cli_context *ctx, struct model_run *run, const char 
 	return 0;
 }
 
-size_t summary_top(const struct summary_opts *o)
+/* Rows per list that the passes keep. */
+static size_t summary_top(const struct summary_opts *o)
 {
 	if (o->top > 0)
 		return (size_t)o->top;
 	return o->is_json ? SUMMARY_ROWS_JSON : SUMMARY_ROWS_TEXT;
 }
 
-int summary_print(struct cli_context *ctx, struct analyze *a, const struct summary_opts *o)
+/* Finishes the analysis and prints it to stdout. */
+static int summary_print(struct cli_context *ctx, struct analyze *a, const struct summary_opts *o)
 {
 	CLEANUP(out_release) struct out out = OUT_INIT;
 	struct term term = term_of(stdout);
@@ -125,26 +148,19 @@ int summary_print(struct cli_context *ctx, struct analyze *a, const struct summa
 	return rc < 0 ? err_sys(ctx->err, -rc, "cannot print the summary") : out_finish(&out, ctx->err);
 }
 
-static int part_path(const char *output, const struct engine_part *part, struct buf *path)
-{
-	struct stat st;
-	bool is_dir = output && stat(output, &st) == 0 && S_ISDIR(st.st_mode);
-
-	if (output)
-		buf_adds(path, output);
-	if (is_dir)
-		buf_addc(path, '/');
-	if (is_dir || !output)
-		buf_addf(path, "part-%u-of-%u.sonde", part->number, part->count);
-	return buf_error(path);
-}
-
 static int write_part(struct cli_context *ctx, struct analyze *a, const struct engine_part *part)
 {
 	const struct options *o = ctx->options;
 	CLEANUP(buf_release) struct buf bytes = BUF_INIT, path = BUF_INIT;
-	int rc = part_path(o->output, part, &path);
+	struct stat st;
+	bool is_dir = o->output && stat(o->output, &st) == 0 && S_ISDIR(st.st_mode);
+	int rc;
 
+	if (o->output)
+		buf_addf(&path, "%s%s", o->output, is_dir ? "/" : "");
+	if (is_dir || !o->output)
+		buf_addf(&path, "part-%u-of-%u.sonde", part->number, part->count);
+	rc = buf_error(&path);
 	if (rc == 0)
 		rc = analyze_save(a, &bytes, ctx->err);
 	if (rc == 0)
@@ -200,4 +216,134 @@ const struct cli_command cmd_summary = {
 	.options_size = sizeof(struct options),
 	.examples = examples,
 	.run = run,
+};
+
+/* sonde merge: combine partial summaries. */
+
+#define PART_BYTES_MAX ((size_t)4 << 30)
+
+struct merge_options {
+	struct summary_opts summary;
+	const char *run;
+};
+
+static const struct cli_option merge_rows[] = {
+	SUMMARY_OPTIONS(struct merge_options),
+	{ 0, "run", "RUN", CLI_RUN(struct merge_options, run), .default_words = "its recorded path",
+			.help = "Current path of the run that the parts were computed from." },
+	CLI_OPTIONS_END,
+};
+
+static const struct cli_example merge_examples[] = {
+	{ "sonde merge part-*-of-4.sonde", "Print the same as 'sonde summary'." },
+	{ NULL },
+};
+
+struct merging {
+	struct cli_context *ctx;
+	struct model_run *run;
+	struct analyze *a;
+	struct analyze_part first; /* points into first_bytes */
+	struct buf first_bytes;
+	bool *is_seen; /* indexed by part number */
+};
+
+static int open_first(struct merging *m, const char *path)
+{
+	const struct merge_options *o = m->ctx->options;
+	struct analyze_opts opts;
+	int rc = fs_read_file(AT_FDCWD, path, PART_BYTES_MAX, &m->first_bytes, m->ctx->err);
+
+	if (rc == 0)
+		rc = analyze_part_open(&m->first, m->first_bytes.data, m->first_bytes.len, path, m->ctx->err);
+	if (rc < 0)
+		return rc;
+	opts = m->first.opts;
+	opts.part = (struct engine_part){ .count = 0 };
+	opts.top = summary_top(&o->summary);
+	m->is_seen = arena_alloc(m->ctx->arena, m->first.opts.part.count * sizeof(bool));
+	if (!m->is_seen)
+		return err_sys(m->ctx->err, ENOMEM, "cannot merge");
+	rc = model_run_open(&m->run, o->run ? o->run : m->first.run, m->ctx->err);
+	if (rc == -ENOENT)
+		err_hint(m->ctx->err, "if the run was moved, give its path with --run RUN");
+	if (rc == 0 && !o->run)
+		rc = model_run_show_as(m->run, m->first.name, m->ctx->err);
+	return rc < 0 ? rc : analyze_new(&m->a, m->run, &opts, m->ctx->err);
+}
+
+/* Whether both were made from the same run with the same options. */
+static bool is_of_same(const struct analyze_part *a, const struct analyze_part *b)
+{
+	return strcmp(a->run, b->run) == 0 && strcmp(a->opts.rules_text, b->opts.rules_text) == 0 &&
+			a->opts.has_range == b->opts.has_range && a->opts.from_ns == b->opts.from_ns &&
+			a->opts.to_ns == b->opts.to_ns && a->opts.part.count == b->opts.part.count;
+}
+
+static int add_part(struct merging *m, const char *path)
+{
+	CLEANUP(buf_release) struct buf bytes = BUF_INIT;
+	struct analyze_part part;
+	int rc;
+
+	buf_init(&bytes, PART_BYTES_MAX);
+	rc = fs_read_file(AT_FDCWD, path, PART_BYTES_MAX, &bytes, m->ctx->err);
+	if (rc == 0)
+		rc = analyze_part_open(&part, bytes.data, bytes.len, path, m->ctx->err);
+	if (rc < 0)
+		return rc;
+	if (!is_of_same(&part, &m->first))
+		return err_set(m->ctx->err, EINVAL,
+				"'%s' differs from '%s' in the run, region, rules or number of parts", path,
+				m->ctx->args[0]);
+	if (m->is_seen[part.opts.part.number])
+		return err_set(m->ctx->err, EINVAL, "duplicate part %u: '%s'", part.opts.part.number, path);
+	m->is_seen[part.opts.part.number] = true;
+	rc = analyze_load(m->a, &part, m->ctx->err);
+	if (rc < 0)
+		err_prefix(m->ctx->err, "%s", path);
+	return rc;
+}
+
+static int check_parts(const struct merging *m)
+{
+	for (unsigned i = 0; i < m->first.opts.part.count; i++)
+		if (!m->is_seen[i]) {
+			err_set(m->ctx->err, EINVAL, "part %u of %u is missing", i, m->first.opts.part.count);
+			err_hint(m->ctx->err, "create it with: sonde summary --part %u/%u %s", i,
+					m->first.opts.part.count, m->first.run);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+static int run_merge(struct cli_context *ctx)
+{
+	const struct merge_options *o = ctx->options;
+	struct merging m = { .ctx = ctx };
+	int rc;
+
+	buf_init(&m.first_bytes, PART_BYTES_MAX);
+	rc = open_first(&m, ctx->args[0]);
+	for (size_t i = 0; i < ctx->arg_count && rc == 0; i++)
+		rc = add_part(&m, ctx->args[i]);
+	if (rc == 0)
+		rc = check_parts(&m);
+	if (rc == 0)
+		rc = summary_print(ctx, m.a, &o->summary);
+	analyze_free(m.a);
+	model_run_free(m.run);
+	buf_release(&m.first_bytes);
+	return rc;
+}
+
+const struct cli_command cmd_merge = {
+	.name = "merge",
+	.usage = "[--full] [-n N] [--json] [--run RUN] PART...",
+	.positional = { "PART", 1, 65536, CLI_TYPE_PATH,
+			.help = "All files that sonde summary --part wrote, in any order." },
+	.options = merge_rows,
+	.options_size = sizeof(struct merge_options),
+	.examples = merge_examples,
+	.run = run_merge,
 };

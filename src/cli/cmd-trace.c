@@ -65,7 +65,10 @@ static void tell(void *arg, const char *path, uint64_t line, const char *reason,
 		term_safe(&text, path);
 		buf_addf(&text, ":%" PRIu64 ": %s, at byte %zu", line, reason, where + 1);
 	}
-	fprintf(t->is_listing ? stdout : stderr, "%s\n", text.data);
+	if (t->is_listing)
+		printf("%s\n", text.data);
+	else
+		cli_message(NULL, "%s", text.data);
 }
 
 static bool is_bad(const struct pfw_facts *f)
@@ -83,7 +86,7 @@ static int look_at_all(struct trace *t, void (*show)(struct trace *t, const char
 		struct pfw_facts facts;
 
 		pfw_facts_init(&facts);
-		rc = pfw_tool_look(&tools, &t->inputs.items[i], &facts, t->ctx->err);
+		rc = pfw_tool_inspect(&tools, &t->inputs.items[i], &facts, t->ctx->err);
 		if (rc == 0) {
 			if (is_bad(&facts))
 				t->ctx->exit_code = CLI_EXIT_VERDICT;
@@ -95,45 +98,37 @@ static int look_at_all(struct trace *t, void (*show)(struct trace *t, const char
 	return rc;
 }
 
-static void write_facts(struct json *j, const struct pfw_facts *f)
-{
-	json_kuint(j, "bytes", f->bytes);
-	json_kuint(j, "text_bytes", f->text_bytes);
-	json_kuint(j, "members", f->members);
-	json_kuint(j, "lines", f->lines);
-	json_kuint(j, "events", f->events);
-	json_kuint(j, "metadata", f->metadata);
-	json_kuint(j, "counters", f->counters);
-	json_kuint(j, "other", f->other);
-	json_kuint(j, "invalid", f->invalid + f->too_long);
-	json_kuint(j, "pids", f->pids.count);
-	json_kuint(j, "tids", f->tids.count);
-	json_kuint(j, "hosts", f->hosts.count);
-	if (f->first != STORE_NULL) {
-		json_kint(j, "first", f->first);
-		json_kint(j, "last", f->last);
-	}
-	json_kstr(j, "generation", pfw_generation(f->forms));
-	if (f->trouble[0])
-		json_kstr(j, "trouble", f->trouble);
-	json_key(j, "categories");
-	json_object(j);
-	for (size_t i = 0; i < f->categories.count; i++) {
-		json_key(j, map_key(&f->categories, i, NULL));
-		json_uint(j, map_value(&f->categories, i));
-	}
-	json_end(j);
-}
-
 static void print_json(const char *path, const struct pfw_facts *f)
 {
+	const struct {
+		const char *key;
+		uint64_t value;
+	} counts[] = { { "bytes", f->bytes }, { "text_bytes", f->text_bytes }, { "members", f->members },
+		{ "lines", f->lines }, { "events", f->events }, { "metadata", f->metadata },
+		{ "counters", f->counters }, { "other", f->other }, { "invalid", f->invalid + f->too_long },
+		{ "pids", f->pids.count }, { "tids", f->tids.count }, { "hosts", f->hosts.count } };
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct json j;
 
 	json_init(&j, &text, false);
 	json_object(&j);
 	json_kstr(&j, "file", path);
-	write_facts(&j, f);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		json_kuint(&j, counts[i].key, counts[i].value);
+	if (f->first != STORE_NULL) {
+		json_kint(&j, "first", f->first);
+		json_kint(&j, "last", f->last);
+	}
+	json_kstr(&j, "generation", pfw_generation(f->forms));
+	if (f->trouble[0])
+		json_kstr(&j, "trouble", f->trouble);
+	json_key(&j, "categories");
+	json_object(&j);
+	for (size_t i = 0; i < f->categories.count; i++) {
+		json_key(&j, map_key(&f->categories, i, NULL));
+		json_uint(&j, map_value(&f->categories, i));
+	}
+	json_end(&j);
 	json_end(&j);
 	puts(text.data);
 }
@@ -163,22 +158,9 @@ static int run_count(struct trace *t)
 
 /* info */
 
-static void print_categories(const struct pfw_facts *f)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	for (size_t i = 0; i < f->categories.count; i++) {
-		buf_adds(&text, i ? ", " : "");
-		term_safe(&text, map_key(&f->categories, i, NULL));
-		buf_addf(&text, " %" PRIu64, map_value(&f->categories, i));
-	}
-	if (text.len)
-		printf("  categories  %s\n", text.data);
-}
-
 static void show_info(struct trace *t, const char *path, const struct pfw_facts *f)
 {
-	CLEANUP(buf_release) struct buf safe = BUF_INIT;
+	CLEANUP(buf_release) struct buf safe = BUF_INIT, categories = BUF_INIT;
 	char bytes[TERM_TEXT], text[TERM_TEXT];
 
 	if (t->options->is_json) {
@@ -199,9 +181,15 @@ static void show_info(struct trace *t, const char *path, const struct pfw_facts 
 			f->tids.count == 1 ? "" : "s");
 	if (f->first != STORE_NULL)
 		printf("  times       %" PRId64 " to %" PRId64 "\n", f->first, f->last);
-	print_categories(f);
+	for (size_t i = 0; i < f->categories.count; i++) {
+		buf_adds(&categories, i ? ", " : "");
+		term_safe(&categories, map_key(&f->categories, i, NULL));
+		buf_addf(&categories, " %" PRIu64, map_value(&f->categories, i));
+	}
+	if (categories.len)
+		printf("  categories  %s\n", categories.data);
 	if (f->trouble[0])
-		printf("  trouble     %s\n", f->trouble);
+		printf("  error       %s\n", f->trouble);
 }
 
 static int run_info(struct trace *t)
@@ -248,7 +236,7 @@ static int say_written(struct trace *t, int rc, const char *what)
 	printf("%s: %" PRIu64 " records, of these %" PRIu64 " events\n", what,
 			f->events + f->metadata + f->counters + f->other, f->events);
 	if (f->invalid || f->too_long)
-		fprintf(stderr, "%" PRIu64 " invalid lines were skipped\n", f->invalid + f->too_long);
+		cli_message("sonde", "%" PRIu64 " invalid lines were skipped", f->invalid + f->too_long);
 	return 0;
 }
 

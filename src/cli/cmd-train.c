@@ -6,8 +6,8 @@
 #include "cli/cli.h"
 #include "cli/tune-cli.h"
 #include "result/term.h"
+#include "tune/online-controller.h"
 #include "tune/online-run.h"
-#include "tune/progress-cost.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,37 +102,19 @@ static int load(struct cli_context *ctx, struct train_plan *plan)
 	return rc < 0 ? rc : take_sets(ctx, plan);
 }
 
-/* "<name>_<mmdd_HHMMSS>", as SelfTF; in a fleet, the ID of the job. */
-static const char *id_of(struct cli_context *ctx, const struct train_plan *plan)
-{
-	const char *given = getenv("SONDE_JOB_ID");
-	time_t now = time(NULL);
-	struct tm tm;
-	char when[32];
-
-	if (given && *given)
-		return given;
-	strftime(when, sizeof(when), "%m%d_%H%M%S", localtime_r(&now, &tm));
-	return arena_printf(ctx->arena, "%s_%s", plan->name, when);
-}
-
-struct shown {
-	struct term_progress progress;
-};
-
 static void show(void *arg, const struct online_controller *c)
 {
-	struct shown *s = arg;
+	struct term_progress *progress = arg;
 	const struct online_stage *now = online_controller_now(c);
 	struct stats_interval remaining = online_controller_remaining(c);
 
 	if (isfinite(remaining.estimate))
-		term_progress_show(&s->progress,
+		term_progress_show(progress,
 				"configuration %u (%s), %zu iterations, about %.0f s remaining (%.0f to %.0f)",
 				now->index, train_reason_word(now->reason), c->loss_count, remaining.estimate,
 				remaining.lo, remaining.hi);
 	else
-		term_progress_show(&s->progress, "configuration %u (%s), %zu iterations", now->index,
+		term_progress_show(progress, "configuration %u (%s), %zu iterations", now->index,
 				train_reason_word(now->reason), c->loss_count);
 }
 
@@ -205,17 +187,17 @@ static int drive(struct cli_context *ctx, struct train_drive *d, const char *dir
 	const struct options *o = ctx->options;
 	CLEANUP(buf_release) struct buf json = BUF_INIT;
 	struct train_outcome outcome;
-	struct shown shown;
+	struct term_progress progress;
 	int rc;
 
-	term_progress_init(&shown.progress);
+	term_progress_init(&progress);
 	d->show = show;
-	d->arg = &shown;
+	d->arg = &progress;
 	d->is_interrupted = &interrupt_came;
 	d->is_output_aside = o->is_json;
 	interrupt_catch();
 	rc = train_drive(d, &outcome, ctx->err);
-	term_progress_end(&shown.progress);
+	term_progress_end(&progress);
 	if (rc == 0)
 		rc = train_record_conclude(d->record, d->controller, outcome.runtime_s, &json, ctx->err);
 	if (rc < 0)
@@ -234,14 +216,22 @@ static int drive(struct cli_context *ctx, struct train_drive *d, const char *dir
 static int run_job(struct cli_context *ctx, const struct train_plan *plan, struct online_controller *controller)
 {
 	const struct options *o = ctx->options;
-	const char *id = id_of(ctx, plan), *dir = o->dir;
+	const char *given = getenv("SONDE_JOB_ID"), *id = given, *dir = o->dir;
+	time_t now = time(NULL);
+	struct tm tm;
+	char when[32];
 	CLEANUP(train_record_release) struct train_record record = { 0 };
-	struct train_drive d = { .plan = plan, .controller = controller, .record = &record, .id = id };
+	struct train_drive d = { .plan = plan, .controller = controller, .record = &record };
 	char absolute[PATH_MAX];
 	int rc;
 
+	/* "<name>_<mmdd_HHMMSS>", as SelfTF; in a fleet, the ID of the job. */
+	strftime(when, sizeof(when), "%m%d_%H%M%S", localtime_r(&now, &tm));
+	if (!given || !*given)
+		id = arena_printf(ctx->arena, "%s_%s", plan->name, when);
+	d.id = id;
 	if (!dir)
-		dir = arena_printf(ctx->arena, "sonde-train/%s", getenv("SONDE_JOB_ID") ? id : plan->name);
+		dir = arena_printf(ctx->arena, "sonde-train/%s", given ? id : plan->name);
 	d.argv = ctx->program && ctx->program[0] ? ctx->program : (char *const *)(uintptr_t)plan->command;
 	if (!d.argv || !d.argv[0])
 		return cli_usage(ctx, "missing program: sonde train JOB.yml -- PROGRAM, or 'command' in the job file");

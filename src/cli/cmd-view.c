@@ -2,19 +2,21 @@
  * sonde view: show a run, a comparison, a study or a running `sonde live` in the browser.
  */
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/open-run.h"
 #include "duet/duet-replay.h"
-#include "serve/duet-routes.h"
-#include "serve/live-page.h"
 #include "serve/page.h"
+#include "serve/report-file.h"
 #include "serve/run-routes.h"
-#include "serve/study-routes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #define PORT 8000
 #define PORTS_TRIED 10 /* if no port is given */
@@ -117,15 +119,6 @@ static const struct kind {
 	{ "run", NULL, run_start, run_stop },
 };
 
-static const struct kind *kind_of(const char *path)
-{
-	const struct kind *k = kinds;
-
-	while (k->is_there && !(path && k->is_there(path)))
-		k++;
-	return k;
-}
-
 static int start(struct shown *s, const struct options *o, struct sonde_err *err)
 {
 	struct http_server_options g = { .address = o->address, .unix_path = o->socket, .hosts = o->hosts.items };
@@ -163,56 +156,26 @@ static int print(const struct options *o, const char *url, const struct shown *s
 	return fflush(stdout) == 0 ? 0 : err_sys(err, errno, "cannot print the address");
 }
 
-static int say(const struct options *o, const struct shown *s, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf url = BUF_INIT;
-	struct sonde_err lack = SONDE_ERR_INIT;
-	int rc = http_server_url(s->http_server, &url, err);
-
-	if (page_check(&lack)) /* only the API is served */
-		cli_print_error("sonde", &lack);
-	return rc < 0 ? rc : print(o, url.data, s, err);
-}
-
-static int say_live(const struct options *o, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf url = BUF_INIT;
-	int rc = live_page_find(o->live, &url, err);
-
-	return rc < 0 ? rc : print(o, url.data, NULL, err);
-}
-
-/* Until a termination signal arrives. */
-static void wait_for_end(const sigset_t *signals)
-{
-	int signum;
-
-	while (sigwait(signals, &signum) != 0)
-		;
-}
-
-static int open_runs(struct shown *s, const struct options *o, struct sonde_err *err)
-{
-	int rc = run_api_open(&s->runs.run_api, s->path, err);
-
-	if (rc == 0 && o->with)
-		rc = run_api_open(&s->runs.other, o->with, err);
-	if (rc == 0)
-		run_api_set_peer(s->runs.run_api, s->runs.other, o->groups);
-	return rc;
-}
-
 static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
 	const char *path = ctx->arg_count ? ctx->args[0] : NULL;
-	struct shown s = { .kind = kind_of(path), .path = path };
-	bool is_run = !s.kind->is_there;
+	CLEANUP(buf_release) struct buf url = BUF_INIT;
+	struct sonde_err lack = SONDE_ERR_INIT;
+	struct shown s = { .kind = kinds, .path = path };
+	bool is_run;
 	sigset_t signals;
-	int rc;
+	int rc, signum;
 
-	if (o->live)
-		return path || o->with ? cli_usage(ctx, "--live takes no run") : say_live(o, ctx->err);
+	if (o->live && (path || o->with))
+		return cli_usage(ctx, "--live takes no run");
+	if (o->live) {
+		rc = live_page_find(o->live, &url, ctx->err);
+		return rc < 0 ? rc : print(o, url.data, NULL, ctx->err);
+	}
+	while (s.kind->is_there && !(path && s.kind->is_there(path)))
+		s.kind++;
+	is_run = !s.kind->is_there;
 	if (!is_run && (o->with || o->groups))
 		return cli_usage(ctx, "'%s' is a %s: --with and --groups require a run", path, s.kind->name);
 	sigemptyset(&signals);
@@ -221,13 +184,21 @@ static int run(struct cli_context *ctx)
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL); /* before threads are created, which inherit it */
 	signal(SIGPIPE, SIG_IGN);
-	rc = is_run ? open_runs(&s, o, ctx->err) : 0;
+	rc = is_run ? run_api_open(&s.runs.run_api, path, ctx->err) : 0;
+	if (rc == 0 && o->with)
+		rc = run_api_open(&s.runs.other, o->with, ctx->err);
+	if (rc == 0 && is_run)
+		run_api_set_peer(s.runs.run_api, s.runs.other, o->groups);
 	if (rc == 0)
 		rc = start(&s, o, ctx->err);
 	if (rc == 0)
-		rc = say(o, &s, ctx->err);
+		rc = http_server_url(s.http_server, &url, ctx->err);
+	if (rc == 0 && page_check(&lack)) /* only the API is served */
+		cli_print_error("sonde", &lack);
 	if (rc == 0)
-		wait_for_end(&signals);
+		rc = print(o, url.data, &s, ctx->err);
+	while (rc == 0 && sigwait(&signals, &signum) != 0)
+		;
 	s.kind->stop(&s);
 	run_api_free(s.runs.other);
 	run_api_free(s.runs.run_api);
@@ -258,4 +229,58 @@ const struct cli_command cmd_view = {
 	.options_size = sizeof(struct options),
 	.examples = examples,
 	.run = run,
+};
+
+/* sonde report: write a run as a standalone HTML file. */
+
+struct report_options {
+	const char *path;
+	uint64_t events_bytes;
+};
+
+static const struct cli_option report_rows[] = {
+	{ 'o', "output", "FILE", CLI_PATH(struct report_options, path), .default_text = "report.html",
+			.help = "Output file; '-' is standard output." },
+	{ 0, "events", "SIZE", CLI_SIZE(struct report_options, events_bytes), .default_text = "8M",
+			.help = "Size limit of embedded events; more allow to zoom deeper." },
+	CLI_OPTIONS_END,
+};
+
+static int run_report(struct cli_context *ctx)
+{
+	const struct report_options *o = ctx->options;
+	CLEANUP(buf_release) struct buf page = BUF_INIT;
+	struct run_api *run_api;
+	int rc = run_api_open(&run_api, ctx->arg_count ? ctx->args[0] : NULL, ctx->err);
+
+	if (rc < 0)
+		return rc;
+	rc = report_write(run_api, o->events_bytes, &page, ctx->err);
+	run_api_free(run_api);
+	if (rc < 0)
+		return rc;
+	if (strcmp(o->path, "-") == 0)
+		return fs_write_all(STDOUT_FILENO, page.data, page.len) < 0
+				? err_sys(ctx->err, errno, "cannot write the report")
+				: 0;
+	if (fs_write_output(o->path, page.data, page.len, ctx->err) < 0)
+		return -EIO;
+	printf("%s\n", o->path);
+	return 0;
+}
+
+static const struct cli_example report_examples[] = {
+	{ "sonde report -o training.html", "Write the latest run as an HTML file." },
+	{ "sonde report --events 64M big", "Write another run, with more of its events." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_report = {
+	.name = "report",
+	.usage = "[-o FILE] [--events SIZE] [RUN]",
+	.positional = CLI_BUNDLE_POSITIONAL,
+	.options = report_rows,
+	.options_size = sizeof(struct report_options),
+	.examples = report_examples,
+	.run = run_report,
 };

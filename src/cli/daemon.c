@@ -41,17 +41,6 @@ static void notify(const char *text)
 	close(fd);
 }
 
-/* Half of the interval that systemd requires; 0: no watchdog. */
-static int64_t watchdog_ns(void)
-{
-	const char *text = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
-	long long us = text ? strtoll(text, NULL, 10) : 0;
-
-	if (us <= 0 || us > 86400000000 || (pid && strtol(pid, NULL, 10) != getpid()))
-		return 0;
-	return us * 500;
-}
-
 void daemon_block(sigset_t *signals, void *arg, bool (*can_reload)(void *arg))
 {
 	sigemptyset(signals);
@@ -71,7 +60,10 @@ void daemon_ready(void)
 
 static int wait_for(const sigset_t *signals)
 {
-	int64_t beat_ns = watchdog_ns();
+	const char *text = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+	long long us = text ? strtoll(text, NULL, 10) : 0;
+	bool is_watched = us > 0 && us <= 86400000000 && (!pid || strtol(pid, NULL, 10) == getpid());
+	int64_t beat_ns = is_watched ? us * 500 : 0; /* half of the interval that systemd requires; 0: no watchdog */
 	struct timespec wait = { beat_ns / 1000000000, beat_ns % 1000000000 };
 
 	for (;;) {

@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/help.h"
-#include "cli/registry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -256,14 +255,6 @@ static void zsh_add_quoted(struct buf *out, const char *text)
 	}
 }
 
-static void zsh_add_words(struct buf *out, const char *const *choices)
-{
-	buf_addc(out, '(');
-	for (size_t i = 0; choices[i]; i++)
-		buf_addf(out, "%s%s", i ? " " : "", choices[i]);
-	buf_addc(out, ')');
-}
-
 /* The action that completes values of this type. */
 static void zsh_add_action(struct buf *out, enum cli_type type, const char *const *choices)
 {
@@ -272,7 +263,9 @@ static void zsh_add_action(struct buf *out, enum cli_type type, const char *cons
 		for (size_t i = 0; choices[i]; i++)
 			buf_addf(out, " %s", choices[i]);
 	} else if (choices) {
-		zsh_add_words(out, choices);
+		for (size_t i = 0; choices[i]; i++)
+			buf_addf(out, "%s%s", i ? " " : "(", choices[i]);
+		buf_addc(out, ')');
 	} else if (type == CLI_TYPE_PATH || type == CLI_TYPE_PATHS) {
 		buf_adds(out, "_files");
 	} else if (type == CLI_TYPE_RUN) {
@@ -282,27 +275,20 @@ static void zsh_add_action(struct buf *out, enum cli_type type, const char *cons
 	}
 }
 
-static void zsh_add_value(struct buf *out, const struct cli_option *option)
-{
-	if (option->type == CLI_TYPE_FLAG)
-		return;
-	buf_addc(out, ':');
-	zsh_add_quoted(out, option->metavar ? option->metavar : option->long_name);
-	buf_addc(out, ':');
-	zsh_add_action(out, option->type, option->choices);
-}
-
-static bool is_repeatable(const struct cli_option *option)
-{
-	return option->type == CLI_TYPE_STRINGS || option->type == CLI_TYPE_WORDS || option->type == CLI_TYPE_PATHS;
-}
-
 static void zsh_add_spec(struct buf *out, const struct cli_option *option, const char *name, const char *join)
 {
-	buf_addf(out, " \\\n\t\t'%s%s%s[", is_repeatable(option) ? "*" : "", name, join);
+	bool is_repeatable = option->type == CLI_TYPE_STRINGS || option->type == CLI_TYPE_WORDS ||
+			option->type == CLI_TYPE_PATHS;
+
+	buf_addf(out, " \\\n\t\t'%s%s%s[", is_repeatable ? "*" : "", name, join);
 	zsh_add_quoted(out, option->help);
 	buf_addc(out, ']');
-	zsh_add_value(out, option);
+	if (option->type != CLI_TYPE_FLAG) {
+		buf_addc(out, ':');
+		zsh_add_quoted(out, option->metavar ? option->metavar : option->long_name);
+		buf_addc(out, ':');
+		zsh_add_action(out, option->type, option->choices);
+	}
 	buf_addc(out, '\'');
 }
 
@@ -319,25 +305,21 @@ static void zsh_write_option(struct buf *out, const struct cli_command *command,
 	zsh_add_spec(out, option, name.data, option->type == CLI_TYPE_FLAG ? "" : "=");
 }
 
-static void zsh_add_rest(struct buf *out, const struct cli_command *command)
-{
-	const struct cli_positional *positional = &command->positional;
-
-	if (positional->name) {
-		buf_addf(out, " \\\n\t\t'*:%s:", positional->name);
-		zsh_add_action(out, positional->type, positional->choices);
-		buf_addc(out, '\'');
-	} else if (command->flags & CLI_TAKES_PROGRAM) {
-		buf_adds(out, " \\\n\t\t'(-)*::program:_normal'");
-	}
-}
-
 static void zsh_write_functions(struct buf *out, const struct docs *docs)
 {
 	for (size_t i = 0; docs->commands[i]; i++) {
-		buf_addf(out, "_sonde_%s()\n{\n\t_arguments -s -S", docs->commands[i]->name);
-		docs_each_option(out, docs->commands[i], zsh_write_option);
-		zsh_add_rest(out, docs->commands[i]);
+		const struct cli_command *command = docs->commands[i];
+		const struct cli_positional *positional = &command->positional;
+
+		buf_addf(out, "_sonde_%s()\n{\n\t_arguments -s -S", command->name);
+		docs_each_option(out, command, zsh_write_option);
+		if (positional->name) {
+			buf_addf(out, " \\\n\t\t'*:%s:", positional->name);
+			zsh_add_action(out, positional->type, positional->choices);
+			buf_addc(out, '\'');
+		} else if (command->flags & CLI_TAKES_PROGRAM) {
+			buf_adds(out, " \\\n\t\t'(-)*::program:_normal'");
+		}
 		buf_adds(out, "\n}\n\n");
 	}
 }
@@ -370,41 +352,24 @@ static const struct docs_marker *find_marker(const char *name, size_t len)
 	return NULL;
 }
 
-static int fill_line(struct buf *out, const char *line, size_t len, const struct docs *docs, struct sonde_err *err)
-{
-	const struct docs_marker *marker;
-
-	if (len < 3 || line[0] != '@' || line[len - 1] != '@') {
-		buf_add(out, line, len);
-		buf_addc(out, '\n');
-		return 0;
-	}
-	marker = find_marker(line + 1, len - 2);
-	if (!marker)
-		return err_set(err, EINVAL, "unknown marker '%.*s'", (int)len, line);
-	marker->write(out, docs);
-	return 0;
-}
-
 static int fill(struct buf *out, const char *template, const struct docs *docs, struct sonde_err *err)
 {
 	int rc = 0;
 
 	while (*template && !rc) {
 		size_t len = strcspn(template, "\n");
+		bool is_marker = len >= 3 && template[0] == '@' && template[len - 1] == '@';
+		const struct docs_marker *marker = is_marker ? find_marker(template + 1, len - 2) : NULL;
 
-		rc = fill_line(out, template, len, docs, err);
+		if (marker)
+			marker->write(out, docs);
+		else if (is_marker)
+			rc = err_set(err, EINVAL, "unknown marker '%.*s'", (int)len, template);
+		else
+			buf_addf(out, "%.*s\n", (int)len, template);
 		template += len + (template[len] == '\n');
 	}
 	return rc ? rc : buf_error(out);
-}
-
-static const struct cli_command *find_command(const char *name)
-{
-	for (size_t i = 0; commands[i]; i++)
-		if (strcmp(commands[i]->name, name) == 0)
-			return commands[i];
-	return NULL;
 }
 
 int main(int argc, char **argv)
@@ -412,9 +377,12 @@ int main(int argc, char **argv)
 	CLEANUP(buf_release) struct buf template = BUF_INIT;
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct sonde_err err = SONDE_ERR_INIT;
-	struct docs docs = { .commands = commands, .command = argc > 2 ? find_command(argv[2]) : NULL };
+	struct docs docs = { .commands = commands };
 	int rc;
 
+	for (size_t i = 0; argc > 2 && commands[i]; i++)
+		if (strcmp(commands[i]->name, argv[2]) == 0)
+			docs.command = commands[i];
 	if (argc < 2 || (argc > 2 && !docs.command)) {
 		fputs("usage: cli-docs TEMPLATE [COMMAND]\n", stderr);
 		return CLI_EXIT_USAGE;

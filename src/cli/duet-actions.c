@@ -124,8 +124,12 @@ static void print_series(const struct duet_series *s)
 	static const struct term_column columns[] = { { "at", TERM_LEFT }, { "label", TERM_LEFT }, { "B", TERM_RIGHT },
 		{ "B / A", TERM_RIGHT }, { "verdict", TERM_LEFT }, { "level of B", TERM_LEFT } };
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
+	struct duet_pairing pairing = { .metric = DUET_VALUE };
 	struct term_table table;
 
+	for (int m = 0; duet_metric_names[m]; m++)
+		if (!strcmp(duet_metric_names[m], s->metric))
+			pairing.metric = (enum duet_metric)m;
 	term_safe(&name, s->name);
 	printf("%s, %s: %zu result%s, %zu change%s\n", name.data, s->metric, s->count, s->count == 1 ? "" : "s",
 			s->segment_count - 1, s->segment_count == 2 ? "" : "s");
@@ -135,7 +139,7 @@ static void print_series(const struct duet_series *s)
 		CLEANUP(buf_release) struct buf change = BUF_INIT;
 
 		if (isfinite(change_at(s, i)))
-			duet_say_change(&change, change_at(s, i));
+			duet_say_change(&change, &pairing, change_at(s, i));
 		term_table_cell(&table, TERM_PLAIN, p->at ? p->at : "");
 		term_table_cell(&table, TERM_PLAIN, p->label ? p->label : "");
 		term_table_cellf(&table, "%.6g", p->b);
@@ -188,13 +192,13 @@ int duet_run_history(struct cli_context *ctx)
 	json_init(&j, &text, false);
 	json_array(&j);
 	for (size_t i = 0; i < count; i++) {
-		if (o->is_json)
+		if (o->json)
 			write_series(&j, &series[i]);
 		else
 			print_series(&series[i]);
 	}
 	json_end(&j);
-	if (o->is_json)
+	if (o->json)
 		puts(text.data);
 	return 0;
 }

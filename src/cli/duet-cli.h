@@ -9,12 +9,20 @@
 #include "duet/duet-report.h"
 #include "result/term.h"
 
+#define DUET_SHELL "/bin/sh" /* of hooks, and of --shell without a value */
+
+enum { DUET_CONFIRM_SESSIONS = 3 };
+
 enum duet_cli_exit { DUET_EXIT_INCONCLUSIVE = 4 };
 
 struct duet_options {
 	/* what to compare */
 	const char *commands[DUET_SIDES];
-	bool is_shell;
+	const char *shell; /* command line of the shell for the commands; NULL: none */
+	const char *input;
+	struct cli_list setup, prepare, conclude, cleanup; /* one for all commands, or one for each */
+	int64_t warmup, sessions;
+	bool is_confirmed;
 	/* how */
 	int design; /* 0: auto, else 1 + enum duet_design */
 	int metric;
@@ -30,8 +38,9 @@ struct duet_options {
 	struct isolation_options place;
 	struct cli_list fail_on;
 	/* output */
-	bool is_json, is_csv, is_markdown, has_samples;
-	const char *html;
+	const char *json, *csv, *markdown, *html; /* file; "": standard output; NULL: not wanted */
+	const char *exports[DUET_EXPORTS];
+	bool has_samples;
 	const char *outdir;
 	bool is_forced, is_resumed, is_verbose;
 	/* suites and results */
@@ -55,6 +64,23 @@ int duet_run_runs(struct cli_context *ctx);
 int duet_run_images(struct cli_context *ctx);
 int duet_run_preset(struct cli_context *ctx);
 
+/* A command against each of several others; or a comparison repeated in several sessions. */
+struct duet_several {
+	bool is_ranking;
+	struct duet_entry *entries;
+	size_t count, now; /* comparisons, and the current one */
+	struct duet_setup setup;
+	struct duet_interference interference;
+};
+
+/* One comparison; if it is one of several, its result is kept there and not printed. */
+int duet_run_session(struct cli_context *ctx, struct duet_several *several);
+int duet_run_ranking(struct cli_context *ctx);
+int duet_run_sessions(struct cli_context *ctx);
+uint64_t duet_fresh_seed(void);
+/* Describes this machine, from the arena. */
+const char *duet_machine_words(struct arena *arena);
+
 /* What an iteration is. */
 enum { DUET_OF_COMMANDS, DUET_OF_FD, DUET_OF_STEPS };
 
@@ -72,6 +98,8 @@ void duet_signals_close(void);
 int duet_print(struct cli_context *ctx, const struct duet_report *report);
 /* Also sets the exit code to the verdict, unless printing failed. */
 int duet_print_verdict(struct cli_context *ctx, const struct duet_report *report);
+/* A ranking, as text or in the formats of the options. */
+int duet_print_ranking(struct cli_context *ctx, struct duet_report *report);
 void duet_write_text(struct buf *out, const struct term *term, const struct duet_report *report);
 /* The command line that repeats a comparison, in the arena; NULL when out of memory. */
 const char *duet_repeat_line(const struct cli_context *ctx, const struct duet_setup *setup,

@@ -8,21 +8,18 @@
 #include "duet/duet-journal.h"
 #include "duet/explain.h"
 #include "duet/history.h"
-#include "duet/loop.h"
-#include "duet/worktrees.h"
-#include "launch/priority.h"
+#include "duet/run-commands.h"
+#include "duet/sources.h"
+#include "launch/scheduling.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 enum { WARNINGS_MAX = 16, RECORDINGS = 5 };
 
-static uint64_t fresh_seed(void)
+uint64_t duet_fresh_seed(void)
 {
 	uint32_t seed = 0;
 
@@ -49,9 +46,12 @@ int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup)
 		.level = o->level,
 		.interval = o->interval,
 		.budget_ns = o->budget_ns,
-		.seed = o->seed >= 0 ? (uint64_t)o->seed : fresh_seed(),
+		.seed = o->seed >= 0 ? (uint64_t)o->seed : duet_fresh_seed(),
 		.turns = (size_t)o->pairs,
 		.runs_max = (size_t)o->runs,
+		.warmup = (size_t)o->warmup,
+		.has_prepare = o->prepare.count > 0,
+		.has_steps = o->iterations == DUET_OF_STEPS,
 		.has_aa = !o->has_no_self_check };
 	if (o->counter && o->iterations == DUET_OF_COMMANDS)
 		setup->turns = 1; /* each recorded execution is a run */
@@ -70,23 +70,31 @@ struct session {
 	struct duet_journal journal;
 	struct duet_setup setup;
 	struct term_progress progress;
+	struct duet_several *several; /* NULL: a single comparison */
 };
 
 /* Parses a command given as one string: into words, or for a shell. */
 static int take_command(struct cli_context *ctx, enum duet_side side, char ***argv)
 {
-	static char sh[] = "/bin/sh", option[] = "-c";
+	static char option[] = "-c";
 	const struct duet_options *o = ctx->options;
 	struct sonde_err why = SONDE_ERR_INIT;
+	size_t n = 0;
+	char **shell;
 	int rc;
 
-	if (o->is_shell) {
-		*argv = arena_alloc(ctx->arena, 4 * sizeof(**argv));
+	if (o->shell) {
+		rc = words_split(o->shell, ctx->arena, &shell, &why);
+		if (rc || !shell[0])
+			return cli_usage(ctx, "--shell: %s", rc ? why.text : "the command is empty");
+		while (shell[n])
+			n++;
+		*argv = arena_alloc(ctx->arena, (n + 3) * sizeof(**argv));
 		if (!*argv)
 			return err_sys(ctx->err, ENOMEM, "cannot parse the command");
-		(*argv)[0] = sh;
-		(*argv)[1] = option;
-		(*argv)[2] = arena_strdup(ctx->arena, o->commands[side]);
+		memcpy(*argv, shell, n * sizeof(**argv));
+		(*argv)[n] = option;
+		(*argv)[n + 1] = arena_strdup(ctx->arena, o->commands[side]);
 		return 0;
 	}
 	rc = words_split(o->commands[side], ctx->arena, argv, &why);
@@ -184,7 +192,33 @@ static int explain(struct session *s, struct duet_explanation *out)
 	return rc;
 }
 
-static const char *machine_words(struct arena *arena)
+/* Two copies of a program run at once only if one recorded execution of each shows that they do not collide. */
+static const char *why_not_at_once(void *arg)
+{
+	struct session *s = arg;
+	struct duet_steps steps = { .exec = &s->exec };
+	struct sonde_err why = SONDE_ERR_INIT;
+	const char *reason = NULL;
+	int rc;
+
+	if (s->o->iterations == DUET_OF_FD) /* both processes of a run live at the same time in every design */
+		return NULL;
+	if (s->o->setup.count + s->o->prepare.count + s->o->conclude.count + s->o->cleanup.count)
+		return "commands run around each execution";
+	if (s->exec.place)
+		return "programs in isolation are not recorded";
+	term_progress_show(&s->progress, "recording both programs once");
+	rc = find_sonde(s);
+	steps.sonde = s->steps.sonde;
+	if (!rc)
+		rc = duet_steps_open(&steps, s->ctx->arena, &why);
+	if (!rc)
+		rc = duet_conflict_find(&steps, s->ctx->arena, &reason, &why);
+	duet_steps_release(&steps);
+	return rc ? arena_printf(s->ctx->arena, "it could not be recorded: %s", why.text) : reason;
+}
+
+const char *duet_machine_words(struct arena *arena)
 {
 	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
@@ -221,7 +255,7 @@ static int conclude(struct session *s, struct duet_report *report, int rc)
 		report->explanation = explained ? NULL : &explanation;
 	}
 	report->seconds = result->seconds;
-	report->machine = machine_words(s->ctx->arena);
+	report->machine = duet_machine_words(s->ctx->arena);
 	report->repeat = duet_repeat_line(s->ctx, &s->setup, result);
 	report->warnings = warnings;
 	report->warning_count = duet_warnings(&s->setup, result, &report->interference, duet_cpu_count(), warnings,
@@ -258,6 +292,19 @@ static int build(struct session *s, const struct duet_runner *runner)
 	return rc;
 }
 
+/* Commands before or after everything. */
+static int run_hooks(struct session *s, const char *option, const struct cli_list *commands)
+{
+	int rc = 0;
+
+	/* Of several comparisons they run once, before the first or after the last. */
+	if (s->several && s->several->now != (strcmp(option, "setup") != 0 ? s->several->count - 1 : 0))
+		return 0;
+	for (size_t i = 0; i < commands->count && !rc; i++)
+		rc = duet_exec_hook(&s->exec, i == 1 ? DUET_B : DUET_A, option, commands->items[i], s->ctx->err);
+	return rc;
+}
+
 static int compare(struct session *s)
 {
 	struct duet_runner runner;
@@ -270,12 +317,15 @@ static int compare(struct session *s)
 
 	if (!rc)
 		rc = open_journal(s);
+	if (!rc)
+		rc = run_hooks(s, "setup", &s->o->setup);
 	term_progress_init(&s->progress);
 	if (!rc && s->o->git)
 		rc = build(s, &runner);
 	if (rc)
 		return rc;
 	s->setup.on_start = show_start;
+	s->setup.why_not_at_once = why_not_at_once;
 	s->setup.on_schedule = note_schedule;
 	s->setup.on_run = note_run;
 	s->setup.arg = s;
@@ -283,8 +333,16 @@ static int compare(struct session *s)
 	rc = duet_compare(&s->setup, &runner, &result, s->ctx->err);
 	duet_interference_stop(&report.interference);
 	if (!rc)
+		rc = run_hooks(s, "cleanup", &s->o->cleanup);
+	if (!rc)
 		rc = duet_journal_end(&s->journal, &result, &report.interference, s->ctx->err);
 	term_progress_end(&s->progress);
+	if (s->several && !rc && result.stop != DUET_INTERRUPTED) {
+		*s->several->entries[s->several->now].result = result; /* released with the others */
+		s->several->setup = s->setup;
+		s->several->interference = report.interference;
+		return 0;
+	}
 	rc = conclude(s, &report, rc);
 	duet_result_release(&result);
 	return rc;
@@ -293,6 +351,11 @@ static int compare(struct session *s)
 static int check_options(struct cli_context *ctx)
 {
 	const struct duet_options *o = ctx->options;
+	const struct {
+		const char *option;
+		const struct cli_list *commands;
+	} hooks[] = { { "setup", &o->setup }, { "prepare", &o->prepare }, { "conclude", &o->conclude },
+		{ "cleanup", &o->cleanup } };
 
 	if (o->git && (o->commands[DUET_A] || o->commands[DUET_B]))
 		return cli_usage(ctx, "--git takes its command after -- and cannot be combined with -a and -b");
@@ -309,9 +372,20 @@ static int check_options(struct cli_context *ctx)
 				o->place.image ? "image" : "sandbox");
 	if (o->counter && o->iterations == DUET_OF_FD)
 		return cli_usage(ctx, "--metric %s requires --iterations command or step", o->counter);
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
+		if (hooks[i].commands->count > 1 &&
+				hooks[i].commands->count != (ctx->arg_count ? ctx->arg_count : DUET_SIDES))
+			return cli_usage(ctx, "--%s must be given once, or once for each command: got %zu",
+					hooks[i].option, hooks[i].commands->count);
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (!o->git && !o->commands[side])
-			return cli_usage(ctx, "missing -%c COMMAND: both -a and -b are required", "ab"[side]);
+			return cli_usage(ctx,
+					"missing -%c COMMAND: two commands are required, as arguments or by -a and -b",
+					"ab"[side]);
+	if (o->sessions > 1 && (o->outdir || o->is_explained || o->git || o->history || ctx->arg_count > DUET_SIDES))
+		return cli_usage(ctx, "--sessions excludes --outdir, --history, --explain, --git and rankings");
+	if (ctx->arg_count > DUET_SIDES && (o->outdir || o->history || o->html || o->is_explained || o->git))
+		return cli_usage(ctx, "a ranking excludes --outdir, --history, --html, --explain and --git");
 	return 0;
 }
 
@@ -340,10 +414,21 @@ static int take_commands(struct session *s, struct duet_worktrees *trees)
 	return rc;
 }
 
-int duet_run_compare(struct cli_context *ctx)
+/* The hook of a command; given once, it is that of all. */
+static const char *hook_of(const struct cli_list *commands, size_t which)
 {
-	struct session s = { .ctx = ctx, .o = ctx->options, .exec = DUET_EXEC_INIT, .journal = DUET_JOURNAL_INIT };
+	return !commands->count ? NULL : commands->items[commands->count > 1 ? which : 0];
+}
+
+int duet_run_session(struct cli_context *ctx, struct duet_several *several)
+{
+	struct session s = { .ctx = ctx,
+		.o = ctx->options,
+		.exec = DUET_EXEC_INIT,
+		.journal = DUET_JOURNAL_INIT,
+		.several = several };
 	struct duet_worktrees trees = { 0 };
+	char **shell = NULL;
 	int rc = check_options(ctx);
 
 	if (!rc)
@@ -357,6 +442,14 @@ int duet_run_compare(struct cli_context *ctx)
 	rc = s.exec.interrupt_fd < 0 ? s.exec.interrupt_fd : take_commands(&s, &trees);
 	if (!rc)
 		rc = duet_setup_of(ctx, &s.setup);
+	if (several) {
+		s.setup.budget_ns /= (int64_t)several->count;
+		/* Simultaneous intervals (Bonferroni). */
+		if (several->is_ranking)
+			s.setup.level = 1 - (1 - s.setup.level) / (double)several->count;
+		else
+			s.setup.seed += several->now;
+	}
 	s.exec.is_pinned = s.o->pin == 0 && duet_split_cpus(s.exec.cpus);
 	s.setup.is_pinned = s.exec.is_pinned;
 	s.exec.has_priority = s.o->priority == 0; /* without the privilege, programs still get their own sessions */
@@ -365,6 +458,17 @@ int duet_run_compare(struct cli_context *ctx)
 		priority_begin(); /* best effort: without it we have ordinary wakeup latency */
 	s.exec.is_lenient = s.o->is_lenient;
 	s.exec.has_output = s.o->has_output;
+	s.exec.input = strcmp(s.o->input, "null") != 0 ? s.o->input : NULL;
+	for (int side = 0; side < DUET_SIDES; side++) {
+		bool is_ranked = several && several->is_ranking && side == DUET_B;
+		size_t which = is_ranked ? several->now + 1 : (size_t)side;
+
+		s.exec.prepare[side] = hook_of(&s.o->prepare, which);
+		s.exec.conclude[side] = hook_of(&s.o->conclude, which);
+	}
+	if (!rc)
+		rc = words_split(s.o->shell ? s.o->shell : DUET_SHELL, ctx->arena, &shell, ctx->err);
+	s.exec.shell = shell;
 	s.exec.timeout_ns = s.o->timeout_ns ? s.o->timeout_ns : 10 * s.o->budget_ns;
 	if (!rc)
 		rc = duet_exec_open(&s.exec, ctx->err);
@@ -380,142 +484,15 @@ int duet_run_compare(struct cli_context *ctx)
 	return rc;
 }
 
-/* The command line that repeats a comparison, including choices made by the pilot or at random. */
-
-static void add_word(struct buf *line, const char *option, const char *word)
+int duet_run_compare(struct cli_context *ctx)
 {
-	if (!word)
-		return;
-	buf_addf(line, " %s ", option);
-	words_quote(line, word);
-}
+	struct duet_options *o = ctx->options;
 
-static void add_flag(struct buf *line, const char *option, bool is_set)
-{
-	if (is_set)
-		buf_addf(line, " %s", option);
-}
-
-static void add_place(struct buf *line, const struct isolation_options *o)
-{
-	if (o->cpus > 0)
-		buf_addf(line, " --cpus %g", o->cpus);
-	if (o->memory_limit)
-		buf_addf(line, " --memory-limit %llu", (unsigned long long)o->memory_limit);
-	if (o->pids_limit)
-		buf_addf(line, " --pids-limit %lld", (long long)o->pids_limit);
-	add_flag(line, "--sandbox", o->is_sandboxed);
-	add_word(line, "--image", o->image);
-	add_word(line, "--engine", o->engine);
-	for (size_t i = 0; i < o->engine_args.count; i++)
-		add_word(line, "--engine-arg", o->engine_args.items[i]);
-}
-
-static void add_iterations(struct buf *line, const struct duet_options *o)
-{
-	static const char *const words[] = { [DUET_OF_FD] = "fd", [DUET_OF_STEPS] = "step" };
-
-	if (o->iterations != DUET_OF_COMMANDS)
-		add_word(line, "--iterations", words[o->iterations]);
-	add_word(line, "--step", o->step);
-}
-
-static void add_measuring(struct buf *line, const struct duet_options *o, const struct duet_setup *setup,
-		const struct duet_schedule *schedule)
-{
-	add_word(line, "--metric", duet_metric_name(&setup->pairing));
-	buf_addf(line, " --threshold %g%% --budget %gs --design %s --pairs %zu --seed %llu", 100 * (setup->margin - 1),
-			(double)setup->budget_ns / 1e9,
-			setup->is_auto && !schedule->is_settled ? "auto" : duet_design_names[schedule->design],
-			schedule->turns, (unsigned long long)setup->seed);
-	if (setup->level != 0.95)
-		buf_addf(line, " --level %g%%", 100 * setup->level);
-	if (setup->interval)
-		buf_addf(line, " --interval %s", duet_interval_names[setup->interval]);
-	if (o->runs)
-		buf_addf(line, " --runs %lld", (long long)o->runs);
-	if (o->timeout_ns)
-		buf_addf(line, " --timeout %gs", (double)o->timeout_ns / 1e9);
-	add_flag(line, "--better higher", setup->pairing.is_more_better);
-	add_flag(line, "--pin none", o->pin != 0);
-	add_flag(line, "--priority none", o->priority != 0);
-	add_flag(line, "--no-self-check", o->has_no_self_check);
-	add_flag(line, "--ignore-failure", o->is_lenient);
-}
-
-const char *duet_repeat_line(const struct cli_context *ctx, const struct duet_setup *setup,
-		const struct duet_result *result)
-{
-	const struct duet_options *o = ctx->options;
-	CLEANUP(buf_release) struct buf line = BUF_INIT;
-
-	buf_adds(&line, "sonde duet");
-	for (int side = 0; side < DUET_SIDES; side++)
-		add_word(&line, side == DUET_A ? "-a" : "-b", o->commands[side]);
-	add_flag(&line, "--shell", o->is_shell);
-	add_iterations(&line, o);
-	add_place(&line, &o->place);
-	add_measuring(&line, o, setup, &result->schedule);
-	if (o->git) {
-		add_word(&line, "--git", o->git);
-		buf_adds(&line, " -- ");
-		words_join(&line, ctx->program);
-	}
-	return arena_strdup(ctx->arena, line.data);
-}
-
-/*
- * Termination signals as a pollable descriptor. Uses handlers, not a blocked mask: children inherit
- * neither.
- */
-
-static int pipe_fds[2] = { -1, -1 };
-static volatile sig_atomic_t caught;
-
-static void on_signal(int signal)
-{
-	int saved = errno;
-	char byte = 0;
-
-	if (!caught)
-		caught = signal;
-	if (write(pipe_fds[1], &byte, 1) < 0)
-		errno = saved; /* pipe full: it is readable already */
-	errno = saved;
-}
-
-static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-static struct sigaction before[sizeof(signals) / sizeof(*signals)];
-
-/* SIGHUP stays ignored under nohup. */
-int duet_signals_open(struct sonde_err *err)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-
-	caught = 0;
-	if (pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK))
-		return err_sys(err, errno, "cannot install signal handlers");
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		sigaction(signals[i], NULL, &before[i]);
-		if (signals[i] != SIGHUP || before[i].sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-	}
-	return pipe_fds[0];
-}
-
-int duet_signals_caught(void)
-{
-	return caught;
-}
-
-void duet_signals_close(void)
-{
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals) && pipe_fds[0] >= 0; i++)
-		sigaction(signals[i], &before[i], NULL);
-	for (size_t i = 0; i < 2; i++) {
-		if (pipe_fds[i] >= 0)
-			close(pipe_fds[i]);
-		pipe_fds[i] = -1;
-	}
+	if (ctx->arg_count > DUET_SIDES)
+		return duet_run_ranking(ctx);
+	for (size_t i = 0; i < ctx->arg_count; i++)
+		o->commands[i] = ctx->args[i];
+	if (o->is_confirmed && o->sessions < DUET_CONFIRM_SESSIONS)
+		o->sessions = DUET_CONFIRM_SESSIONS;
+	return o->sessions > 1 ? duet_run_sessions(ctx) : duet_run_session(ctx, NULL);
 }

@@ -8,10 +8,10 @@
 #include "cli/duet-cli.h"
 #include "duet/duet-replay.h"
 #include "duet/history.h"
-#include "duet/images.h"
 #include "duet/results.h"
 #include "duet/run-commands.h"
-#include "duet/suite-run.h"
+#include "duet/sources.h"
+#include "duet/suite.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,13 +32,11 @@ static void show_event(void *arg, enum duet_event kind, const char *sentence)
 {
 	static const char *const words[] = { "", "warning: ", "error: " };
 	struct listener *l = arg;
-	CLEANUP(buf_release) struct buf safe = BUF_INIT;
 
 	l->warnings += kind == DUET_EVENT_WARNING;
 	if (kind == DUET_EVENT_INFO && !l->options->is_verbose && !isatty(STDERR_FILENO))
 		return;
-	term_safe(&safe, sentence);
-	fprintf(stderr, "sonde duet: %s%s\n", words[kind], safe.data);
+	cli_message("sonde duet", "%s%s", words[kind], sentence);
 }
 
 /* Creates the results directory; an existing one needs -f or --resume. */
@@ -87,7 +85,7 @@ static int run_suite(struct cli_context *ctx, const struct duet_suite *suite, co
 	if (!rc)
 		rc = duet_suite_execute(&r, steps, count, ctx->err);
 	*failed += r.failed;
-	fprintf(stderr, "sonde duet: %s: %zu run%s done, %zu skipped, %zu failed, results in %s\n", suite->name, r.done,
+	cli_message("sonde duet", "%s: %zu run%s done, %zu skipped, %zu failed, results in %s", suite->name, r.done,
 			r.done == 1 ? "" : "s", r.left_out, r.failed, dir);
 	if (rc == -EINTR)
 		ctx->exit_code = 128 + duet_signals_caught();
@@ -139,7 +137,12 @@ static bool is_directory(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* Reads result directories, or tables written by process. */
+static bool is_plain(const char *path)
+{
+	return !access(path, F_OK) && !is_directory(path) && !duet_results_is_table(path);
+}
+
+/* Reads result directories, tables written by process, or two result files. */
 static int read_results(struct cli_context *ctx, struct duet_results *r)
 {
 	const struct duet_options *o = ctx->options;
@@ -155,6 +158,14 @@ static int read_results(struct cli_context *ctx, struct duet_results *r)
 		rc = duet_suite_load(&suite, o->config, ctx->arena, ctx->err);
 		if (!rc && suite.benchmark_count)
 			r->suite = suite.benchmarks[0].suite;
+	}
+	/* Two result files, old and new; two that `process` wrote are tables. */
+	if (ctx->arg_count == 3 && is_plain(ctx->args[1]) && is_plain(ctx->args[2])) {
+		for (int side = 0; side < DUET_SIDES && !rc; side++)
+			rc = duet_results_read_file(r, ctx->args[1 + side], (enum duet_side)side, ctx->err);
+		if (!rc)
+			duet_results_match(r);
+		return rc;
 	}
 	for (size_t i = 1; i < ctx->arg_count && !rc; i++)
 		rc = is_directory(ctx->args[i]) ? duet_results_read(r, ctx->args[i], ctx->err)
@@ -194,7 +205,7 @@ int duet_run_process(struct cli_context *ctx)
 
 	if (rc)
 		return rc;
-	if (o->is_json)
+	if (o->json)
 		duet_table_json(&r.table, &text);
 	else
 		duet_table_csv(&r.table, &text);

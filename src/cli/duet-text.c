@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/duet-cli.h"
+#include "duet/duet-report.h"
 #include "duet/explain.h"
-#include "duet/ticks.h"
 #include "stats/summary.h"
 
 #include <errno.h>
@@ -189,7 +189,9 @@ static void write_design(struct buf *out, const struct duet_report *report, cons
 {
 	buf_addf(out, "  median %s; %s (%s)", duet_metric_name(&report->setup->pairing),
 			duet_design_titles[r->schedule.design], duet_design_names[r->schedule.design]);
-	if (r->is_design_piloted) {
+	if (r->why_in_turn) {
+		buf_addf(out, ", since %s", r->why_in_turn);
+	} else if (r->is_design_piloted) {
 		buf_adds(out, ", ");
 		duet_say_pilot(out, r);
 	} else if (report->setup->is_auto && r->schedule.is_settled) {
@@ -220,6 +222,13 @@ static void write_around(struct buf *out, const struct duet_report *report, cons
 		buf_adds(out, " (");
 		duet_say_interval(out, &r->self.ratio);
 		buf_addf(out, ", %zu runs)\n", r->self.runs);
+	}
+	if (r->schedule.design == DUET_RMIT && r->schedule.is_settled && !report->setup->has_steps) {
+		if (!r->carry.is_checked)
+			buf_adds(out, "  carry-over: not checked, too few executions\n");
+		else
+			buf_addf(out, "  carry-over: %s (p %.2g)\n", r->carry.is_found ? "found" : "none found",
+					r->carry.p);
 	}
 	if (isfinite(report->interference.steal_share) || isfinite(report->interference.pressure_share))
 		buf_adds(out, "  meanwhile:");
@@ -271,7 +280,8 @@ static void write_many(struct buf *out, const struct term *term, const struct du
 		duet_say_estimate(&change, ratio);
 		duet_say_bounds(&bounds, ratio);
 		term_table_cell(&table, TERM_PLAIN, e->name ? e->name : "");
-		term_table_cell(&table, style_of(e->result->verdict), stats_verdict_name(e->result->verdict));
+		term_table_cell(&table, style_of(e->result->verdict),
+				duet_verdict_word(&report->setup->pairing, e->result->verdict));
 		term_table_cell(&table, TERM_PLAIN, change.data);
 		term_table_cell(&table, TERM_PLAIN, bounds.data);
 		term_table_cellf(&table, "%zu", e->result->run_count);
@@ -338,17 +348,85 @@ void duet_write_causes(struct buf *out, const struct term *term, const struct du
 
 static int exit_code_of(const struct duet_options *o, const struct duet_report *report)
 {
-	bool is_slower = false, is_open = false;
+	bool is_slower = false, is_open = false, has_carry_over = false;
 
 	for (size_t i = 0; i < report->count; i++) {
 		is_slower |= report->entries[i].result->verdict == STATS_SLOWER;
 		is_open |= report->entries[i].result->verdict == STATS_INCONCLUSIVE;
+		has_carry_over |= report->entries[i].result->carry.is_blocking;
 	}
 	if (duet_signals_caught())
 		return 128 + duet_signals_caught();
 	if (is_slower)
 		return CLI_EXIT_VERDICT;
-	return is_open && cli_list_has(&o->fail_on, "inconclusive") ? DUET_EXIT_INCONCLUSIVE : CLI_EXIT_FINE;
+	return has_carry_over || (is_open && cli_list_has(&o->fail_on, "inconclusive")) ? DUET_EXIT_INCONCLUSIVE
+											: CLI_EXIT_FINE;
+}
+
+static void rank_row(struct term_table *table, const struct duet_report *report, size_t rank,
+		const struct duet_entry *e, enum duet_side side)
+{
+	CLEANUP(buf_release) struct buf value = BUF_INIT;
+	CLEANUP(buf_release) struct buf bounds = BUF_INIT;
+	enum duet_metric metric = report->setup->pairing.metric;
+	const struct duet_result *r = e->result;
+
+	duet_say_value(&value, metric, duet_metric_median(r->runs, r->run_count, side, metric));
+	term_table_cellf(table, "%zu", rank);
+	if (side == DUET_A) {
+		term_table_cell(table, TERM_PLAIN, "1");
+		term_table_cell(table, TERM_DIM, "reference");
+	} else {
+		term_table_cellf(table, "%.3g", r->effect.ratio.estimate);
+		buf_addf(&bounds, "%.3g to %.3g", r->effect.ratio.lo, r->effect.ratio.hi);
+		term_table_cell(table, TERM_PLAIN, r->carry.is_blocking ? "carry-over" : bounds.data);
+	}
+	term_table_cell(table, TERM_PLAIN, value.data);
+	term_table_cell(table, TERM_PLAIN, e->commands[side]);
+}
+
+static void rank_text(struct buf *out, const struct duet_report *report)
+{
+	static const struct term_column columns[] = { { "rank", TERM_RIGHT }, { "relative", TERM_RIGHT },
+		{ "interval", TERM_RIGHT }, { "median", TERM_RIGHT }, { "command", TERM_LEFT } };
+	struct term term = term_of(stdout);
+	struct term_table table;
+	bool has_reference = false;
+
+	term_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i <= report->count; i++) {
+		bool is_next = i == report->count || report->entries[i].result->effect.ratio.estimate > 1;
+
+		if (is_next && !has_reference)
+			rank_row(&table, report, i + 1, &report->entries[0], DUET_A);
+		has_reference |= is_next;
+		if (i < report->count)
+			rank_row(&table, report, i + 1 + has_reference, &report->entries[i], DUET_B);
+	}
+	term_table_write(&table, out, &term);
+	term_table_release(&table);
+	buf_addf(out, "%s relative to the first command; all intervals hold together with %g %%\n",
+			duet_metric_name(&report->setup->pairing),
+			100 * (1 - (1 - report->setup->level) * (double)report->count));
+	for (size_t i = 0; i < report->count; i++)
+		if (report->entries[i].result->carry.is_blocking) {
+			CLEANUP(buf_release) struct buf answer = BUF_INIT;
+
+			duet_say_answer(&answer, report, &report->entries[i]);
+			buf_addf(out, "'%s' (B): %s\n", report->entries[i].name, answer.data);
+		}
+}
+
+/* To a file, or to standard output if the path is empty. */
+static int write_to(struct cli_context *ctx, const struct buf *text, const char *path)
+{
+	if (buf_error(text))
+		return err_sys(ctx->err, ENOMEM, "cannot write the result");
+	if (*path)
+		return fs_write_output(path, text->data, text->len, ctx->err);
+	if (fwrite(text->data, 1, text->len, stdout) != text->len || fflush(stdout))
+		return err_sys(ctx->err, errno, "cannot write to standard output");
+	return 0;
 }
 
 static void write_json(struct buf *text, const struct duet_options *o, const struct duet_report *report)
@@ -360,31 +438,98 @@ static void write_json(struct buf *text, const struct duet_options *o, const str
 	buf_addc(text, '\n');
 }
 
+static void write_csv(struct buf *text, const struct duet_options *o, const struct duet_report *report)
+{
+	duet_report_csv(text, report);
+}
+
+static void write_markdown(struct buf *text, const struct duet_options *o, const struct duet_report *report)
+{
+	duet_report_markdown(text, report);
+}
+
+static void write_html(struct buf *text, const struct duet_options *o, const struct duet_report *report)
+{
+	duet_report_html(text, report, false);
+}
+
+static void write_export_json(struct buf *text, const struct duet_options *o, const struct duet_report *report)
+{
+	duet_export(text, report, DUET_EXPORT_JSON);
+}
+
+static void write_export_csv(struct buf *text, const struct duet_options *o, const struct duet_report *report)
+{
+	duet_export(text, report, DUET_EXPORT_CSV);
+}
+
+static void write_export_markdown(struct buf *text, const struct duet_options *o, const struct duet_report *report)
+{
+	duet_export(text, report, DUET_EXPORT_MARKDOWN);
+}
+
 int duet_print(struct cli_context *ctx, const struct duet_report *report)
 {
 	const struct duet_options *o = ctx->options;
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	CLEANUP(buf_release) struct buf page = BUF_INIT;
+	const struct {
+		const char *path; /* NULL: not wanted, "": standard output */
+		void (*write)(struct buf *text, const struct duet_options *o, const struct duet_report *report);
+	} formats[] = { { o->json, write_json }, { o->csv, write_csv }, { o->markdown, write_markdown },
+		{ o->html, write_html }, { o->exports[DUET_EXPORT_JSON], write_export_json },
+		{ o->exports[DUET_EXPORT_CSV], write_export_csv },
+		{ o->exports[DUET_EXPORT_MARKDOWN], write_export_markdown } };
 	struct term term = term_of(stdout);
+	bool has_stdout = false;
+	int rc = 0;
 
-	if (o->is_json)
-		write_json(&text, o, report);
-	else if (o->is_csv)
-		duet_report_csv(&text, report);
-	else if (o->is_markdown)
-		duet_report_markdown(&text, report);
-	else
-		duet_write_text(&text, &term, report);
-	if (buf_error(&text))
-		return err_sys(ctx->err, ENOMEM, "cannot write the result");
-	if (fwrite(text.data, 1, text.len, stdout) != text.len || fflush(stdout))
-		return err_sys(ctx->err, errno, "cannot write to standard output");
-	if (!o->html)
-		return 0;
-	duet_report_html(&page, report, false);
-	if (buf_error(&page))
-		return err_sys(ctx->err, ENOMEM, "cannot write the page");
-	return fs_write_output(o->html, page.data, page.len, ctx->err);
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats) && !rc; i++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		if (!formats[i].path)
+			continue;
+		formats[i].write(&text, o, report);
+		rc = write_to(ctx, &text, formats[i].path);
+		has_stdout |= !*formats[i].path;
+	}
+	/* Text, unless another format has standard output. */
+	if (!rc && !has_stdout) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		if (report->is_ranking)
+			rank_text(&text, report);
+		else
+			duet_write_text(&text, &term, report);
+		rc = write_to(ctx, &text, "");
+	}
+	return rc;
+}
+
+/* Fastest first; the common command of all comparisons, whose ratio is 1, has no entry. */
+static int by_ratio(const void *pa, const void *pb)
+{
+	double a = ((const struct duet_entry *)pa)->result->effect.ratio.estimate,
+	       b = ((const struct duet_entry *)pb)->result->effect.ratio.estimate;
+
+	return isnan(a) - isnan(b) ? isnan(a) - isnan(b) : (a > b) - (a < b);
+}
+
+/* A ranking has no regression: the exit code is that of carry-over at most. */
+int duet_print_ranking(struct cli_context *ctx, struct duet_report *report)
+{
+	const struct duet_options *o = ctx->options;
+	int rc;
+
+	qsort(report->entries, report->count, sizeof(*report->entries), by_ratio);
+	report->mean = stats_interval_open(NAN, 0, report->setup->level, "none");
+	rc = duet_print(ctx, report);
+	for (size_t i = 0; i < report->count && !rc; i++)
+		if (report->entries[i].result->carry.is_blocking)
+			ctx->exit_code = DUET_EXIT_INCONCLUSIVE;
+	if (!rc && !ctx->exit_code && cli_list_has(&o->fail_on, "inconclusive"))
+		for (size_t i = 0; i < report->count; i++)
+			if (report->entries[i].result->verdict == STATS_INCONCLUSIVE)
+				ctx->exit_code = DUET_EXIT_INCONCLUSIVE;
+	return rc;
 }
 
 int duet_print_verdict(struct cli_context *ctx, const struct duet_report *report)

@@ -1,11 +1,12 @@
 /*
- * help: usage, arguments, options by group, examples and exit codes of a command.
+ * help: the list of commands, and usage, arguments, options by group, examples and exit codes of each.
  */
 #include "cli/help.h"
 
 #include "base/cleanup.h"
-#include "cli/registry.h"
+#include "base/shell-words.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define LEFT_MAX 30 /* longer options have their description on the next line */
@@ -159,29 +160,6 @@ static void arguments_part(struct writer *w, const struct cli_positional *positi
 	line(w, left.data, text.data);
 }
 
-static void examples_part(struct writer *w, const struct cli_example *example)
-{
-	if (!example)
-		return;
-	heading(w, "Examples");
-	for (; example->command; example++) {
-		buf_addf(w->out, "  %s\n      ", example->command);
-		term_wrap(w->out, example->what, 6, 6, w->term->width);
-		buf_addc(w->out, '\n');
-	}
-}
-
-static void exit_codes_part(struct writer *w, const struct cli_exit_code *row)
-{
-	heading(w, "Exit codes");
-	for (; row->code; row++) {
-		CLEANUP(buf_release) struct buf left = BUF_INIT;
-
-		buf_addf(&left, "  %s", row->code);
-		line(w, left.data, row->what);
-	}
-}
-
 void help_write(struct buf *out, const struct cli_command *command, const struct term *term)
 {
 	struct writer w = { .out = out, .term = term, .indent = left_width(command) + 2 };
@@ -193,7 +171,143 @@ void help_write(struct buf *out, const struct cli_command *command, const struct
 		buf_addf(out, "\nsonde %s - %s\n", command->name, entry->summary);
 	arguments_part(&w, &command->positional);
 	options_part(&w, command);
-	examples_part(&w, command->examples);
+	if (command->examples)
+		heading(&w, "Examples");
+	for (const struct cli_example *e = command->examples; e && e->command; e++) {
+		buf_addf(out, "  %s\n      ", e->command);
+		term_wrap(out, e->what, 6, 6, term->width);
+		buf_addc(out, '\n');
+	}
+	heading(&w, "Exit codes");
 	w.indent = 12;
-	exit_codes_part(&w, help_exit_codes(command));
+	for (const struct cli_exit_code *row = help_exit_codes(command); row->code; row++) {
+		CLEANUP(buf_release) struct buf left = BUF_INIT;
+
+		buf_addf(&left, "  %s", row->code);
+		line(&w, left.data, row->what);
+	}
+}
+
+/* The registry. commands.def comes from the build as commands.inc;
+ * rows of features that are not built are in missing.inc. */
+
+enum {
+	PROGRAM_front,
+	PROGRAM_record,
+	PROGRAM_look,
+	PROGRAM_serve,
+	PROGRAM_duet,
+	PROGRAM_tune,
+	PROGRAM_live,
+	PROGRAM_fleet,
+};
+
+static const struct cli_program programs[] = {
+	[PROGRAM_front] = { .file = NULL, .fail_code = CLI_EXIT_FAILED },
+	[PROGRAM_record] = { .file = "sonde-record", .fail_code = 125 },
+	[PROGRAM_look] = { .file = "sonde-look", .fail_code = CLI_EXIT_FAILED },
+	[PROGRAM_serve] = { .file = "sonde-serve", .fail_code = CLI_EXIT_FAILED },
+	[PROGRAM_duet] = { .file = "sonde-duet", .fail_code = CLI_EXIT_FAILED },
+	[PROGRAM_tune] = { .file = "sonde-tune", .fail_code = CLI_EXIT_FAILED },
+	[PROGRAM_live] = { .file = "sonde-live", .fail_code = CLI_EXIT_FAILED },
+	[PROGRAM_fleet] = { .file = "sonde-fleet", .fail_code = CLI_EXIT_FAILED },
+};
+
+const struct cli_entry cli_entries[] = {
+#define X(name, program, group, summary) { #name, summary, &programs[PROGRAM_##program], CLI_GROUP_##group },
+#include "cli/commands.inc"
+#undef X
+	{ .name = NULL },
+};
+
+const char *const cli_group_titles[CLI_GROUPS] = {
+	[CLI_GROUP_RECORD] = "Record",
+	[CLI_GROUP_LOOK] = "Inspect runs",
+	[CLI_GROUP_COMPARE] = "Compare and tune",
+	[CLI_GROUP_WATCH] = "Watch",
+	[CLI_GROUP_FLEET] = "Clusters",
+	[CLI_GROUP_MACHINE] = "This machine and this installation",
+};
+
+static const char *const names[] = {
+#define X(name, program, group, summary) #name,
+#include "cli/commands.inc"
+#undef X
+	NULL,
+};
+
+/* Command names of other tools, mapped to ours. */
+static const struct {
+	const char *alias, *name;
+} aliases[] = {
+#define ALIAS(alias, name) { #alias, #name },
+#include "cli/aliases.inc"
+#undef ALIAS
+	{ NULL, NULL },
+};
+
+static const struct cli_missing missing[] = {
+#define MISSING(name, feature, reason, remedy) { #name, feature, reason, remedy },
+#include "cli/missing.inc"
+#undef MISSING
+	{ .name = NULL },
+};
+
+static const char *without_alias(const char *name)
+{
+	for (size_t i = 0; aliases[i].alias; i++)
+		if (strcmp(aliases[i].alias, name) == 0)
+			return aliases[i].name;
+	return name;
+}
+
+const struct cli_missing *cli_missing_find(const char *name)
+{
+	name = without_alias(name);
+	for (const struct cli_missing *row = missing; row->name; row++)
+		if (strcmp(row->name, name) == 0)
+			return row;
+	return NULL;
+}
+
+const struct cli_entry *cli_entry_find(const char *name)
+{
+	name = without_alias(name);
+	for (const struct cli_entry *entry = cli_entries; entry->name; entry++)
+		if (strcmp(entry->name, name) == 0)
+			return entry;
+	return NULL;
+}
+
+const char *cli_entry_nearest(const char *typed)
+{
+	return words_nearest(typed, names);
+}
+
+void cli_entry_list(struct buf *out, const struct term *term)
+{
+	size_t indent = 0;
+
+	for (size_t i = 0; names[i]; i++)
+		if (strlen(names[i]) + 4 > indent)
+			indent = strlen(names[i]) + 4;
+	for (int group = 0; group < CLI_GROUPS; group++) {
+		bool has_title = false;
+
+		for (const struct cli_entry *entry = cli_entries; entry->name; entry++) {
+			if ((int)entry->group != group)
+				continue;
+			if (!has_title) { /* groups without commands are omitted */
+				buf_adds(out, group ? "\n" : "");
+				term_add(out, term, TERM_BOLD, cli_group_titles[group]);
+				buf_addc(out, '\n');
+				has_title = true;
+			}
+			buf_adds(out, "  ");
+			term_add(out, term, TERM_CYAN, entry->name);
+			buf_addf(out, "%*s", (int)(indent - 2 - strlen(entry->name)), "");
+			term_wrap(out, entry->summary, indent, indent, term->width);
+			buf_addc(out, '\n');
+		}
+	}
 }

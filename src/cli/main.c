@@ -1,95 +1,77 @@
 /*
- * main: parses, runs, prints the error and returns the exit code. Errors of commands are printed only here.
+ * main: parses, runs, prints the error and returns the exit code. All that commands write to stderr is written here
+ * (tools/banned), except the progress line of result/term.c.
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/help.h"
-#include "cli/registry.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static int print_help(const struct cli_command *command, struct sonde_err *err)
+void cli_message(const char *prefix, const char *fmt, ...)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct term term = term_of(stdout);
+	CLEANUP(buf_release) struct buf text = BUF_INIT, line = BUF_INIT;
+	va_list ap;
 
-	help_write(&text, command, &term);
-	if (buf_error(&text))
-		return err_sys(err, ENOMEM, "cannot write the help");
-	fputs(text.data, stdout);
-	return 0;
-}
-
-/* Messages contain untrusted names: control characters are escaped. */
-static void print_line(const char *prefix, const char *text)
-{
-	CLEANUP(buf_release) struct buf safe = BUF_INIT;
-
-	term_safe(&safe, text);
-	fprintf(stderr, "%s: %s\n", prefix, safe.data);
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	if (prefix)
+		buf_addf(&line, "%s: ", prefix);
+	term_safe(&line, text.data);
+	fprintf(stderr, "%s\n", line.data);
 }
 
 void cli_print_error(const char *prefix, const struct sonde_err *err)
 {
-	print_line(prefix, err->text);
+	cli_message(prefix, "%s", err->text);
 	if (err->hint[0])
-		print_line("hint", err->hint);
+		cli_message("hint", "%s", err->hint);
 }
 
-static void print_error(const struct cli_context *ctx)
-{
-	CLEANUP(buf_release) struct buf prefix = BUF_INIT;
-
-	buf_adds(&prefix, "sonde");
-	if (ctx->exit_code == CLI_EXIT_USAGE)
-		buf_addf(&prefix, " %s", ctx->command->name);
-	cli_print_error(prefix.data, ctx->err);
-}
-
-/* A closed pipe (`| head`) is not an error. Only reached if SIGPIPE is ignored. */
-static bool is_reader_gone(void)
-{
-	struct pollfd out = { .fd = STDOUT_FILENO };
-
-	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
-}
-
+/* A closed pipe (`| head`) is not an error. It is only reported if SIGPIPE is ignored. */
 static int flush_stdout(struct sonde_err *err)
 {
+	struct pollfd out = { .fd = STDOUT_FILENO };
 	bool is_broken = ferror(stdout);
 
 	errno = 0;
-	if ((fflush(stdout) == 0 && !is_broken) || is_reader_gone())
+	if ((fflush(stdout) == 0 && !is_broken) || (poll(&out, 1, 0) == 1 && out.revents & POLLERR))
 		return 0;
 	return err_sys(err, errno ? errno : EIO, "cannot write to standard output");
-}
-
-static int parse_and_run(struct cli_context *ctx, const struct cli_command *command, char **argv)
-{
-	int rc = cli_parse(ctx, command, argv);
-
-	if (rc == CLI_HELP_ASKED)
-		rc = print_help(command, ctx->err);
-	else if (rc == 0)
-		rc = command->run(ctx);
-	return rc ? rc : flush_stdout(ctx->err);
 }
 
 int cli_run(const struct cli_command *command, char **argv)
 {
 	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct cli_context ctx = { .arena = &arena, .err = &err };
-	int rc = parse_and_run(&ctx, command, argv);
+	struct term term = term_of(stdout);
+	int rc = cli_parse(&ctx, command, argv);
 
+	if (rc == CLI_HELP_ASKED) {
+		help_write(&text, command, &term);
+		rc = buf_error(&text) ? err_sys(&err, ENOMEM, "cannot write the help") : 0;
+		fputs(text.data, stdout);
+	} else if (rc == 0) {
+		rc = command->run(&ctx);
+	}
+	if (rc == 0)
+		rc = flush_stdout(&err);
 	if (rc == 0)
 		return ctx.exit_code;
 	fflush(stdout);
-	print_error(&ctx);
+	buf_reset(&text);
+	buf_adds(&text, "sonde");
+	if (ctx.exit_code == CLI_EXIT_USAGE)
+		buf_addf(&text, " %s", command->name);
+	cli_print_error(text.data, &err);
 	if (ctx.exit_code)
 		return ctx.exit_code;
 	return command->fail_code ? command->fail_code : CLI_EXIT_FAILED;

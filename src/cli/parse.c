@@ -1,14 +1,175 @@
 /*
  * parse: parses the words after a command's name into its options struct, its arguments and the program to run.
+ *
+ * Values have one function per type, in a table. On failure the field is unchanged and err has the error and the
+ * allowed values; the parser prepends the option's name.
  */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/quantity.h"
 #include "base/shell-words.h"
 #include "cli/help.h"
-#include "cli/value.h"
+#include "result/term.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Values. */
+
+static int parse_int(const char *text, int64_t *value, struct sonde_err *err)
+{
+	const char *digits = text + (*text == '-' || *text == '+');
+	char *end;
+	long long v;
+
+	if (*digits < '0' || *digits > '9')
+		return err_set(err, EINVAL, "invalid number '%s'", text);
+	errno = 0;
+	v = strtoll(text, &end, 10);
+	if (*end)
+		return err_set(err, EINVAL, "invalid number '%s'", text);
+	if (errno)
+		return err_set(err, ERANGE, "'%s' is too large", text);
+	*value = v;
+	return 0;
+}
+
+static const char *limit_text(const struct cli_option *option, int64_t limit, char text[TERM_TEXT])
+{
+	if (option->type == CLI_TYPE_SIZE)
+		return term_bytes(text, (uint64_t)limit);
+	if (option->type == CLI_TYPE_DURATION || option->type == CLI_TYPE_SECONDS)
+		return term_ns(text, limit);
+	snprintf(text, TERM_TEXT, "%lld", (long long)limit);
+	return text;
+}
+
+/* Also for uint64_t fields: numbers are at most INT64_MAX. */
+static int set_number(const struct cli_option *option, const char *text, int64_t *field, struct sonde_err *err)
+{
+	int64_t v = 0, max = option->min || option->max ? option->max : INT64_MAX;
+	char low[TERM_TEXT], high[TERM_TEXT];
+	int rc = option->type == CLI_TYPE_SIZE              ? parse_size(text, (uint64_t *)&v, err)
+			: option->type == CLI_TYPE_SECONDS  ? parse_seconds(text, &v, err)
+			: option->type == CLI_TYPE_DURATION ? parse_duration(text, &v, err)
+							    : parse_int(text, &v, err);
+
+	if (rc)
+		return rc;
+	if (v >= option->min && v <= max) {
+		*field = v;
+		return 0;
+	}
+	limit_text(option, option->min, low);
+	if (max == INT64_MAX)
+		return err_set(err, ERANGE, "'%s' is out of range: must be %s or more", text, low);
+	return err_set(err, ERANGE, "'%s' is out of range: must be %s to %s", text, low, limit_text(option, max, high));
+}
+
+int value_choice(const char *const *choices, const char *text, size_t len, struct sonde_err *err)
+{
+	struct buf word = BUF_INIT, list = BUF_INIT;
+	const char *nearest;
+
+	for (int i = 0; choices[i]; i++)
+		if (strlen(choices[i]) == len && memcmp(choices[i], text, len) == 0)
+			return i;
+	for (int i = 0; choices[i]; i++)
+		buf_addf(&list, "%s%s", i ? ", " : "", choices[i]);
+	buf_add(&word, text, len);
+	err_set(err, EINVAL, "'%s' is not one of: %s", word.data, list.data);
+	nearest = words_nearest(word.data, choices);
+	if (nearest)
+		err_hint(err, "did you mean '%s'?", nearest);
+	buf_release(&word);
+	buf_release(&list);
+	return -EINVAL;
+}
+
+bool cli_list_has(const struct cli_list *list, const char *word)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i], word))
+			return true;
+	return false;
+}
+
+static int list_add(struct cli_list *list, const char *text, size_t len, struct arena *arena, struct sonde_err *err)
+{
+	const char **items = arena_alloc(arena, (list->count + 2) * sizeof(*items));
+	const char *copy = arena_copy(arena, text, len);
+
+	if (!items || !copy)
+		return err_sys(err, ENOMEM, "cannot store '%s'", text);
+	if (list->count)
+		memcpy(items, list->items, list->count * sizeof(*items));
+	items[list->count++] = copy;
+	list->items = items;
+	return 0;
+}
+
+static int list_split(const struct cli_option *option, const char *text, char separator, struct cli_list *list,
+		struct arena *arena, struct sonde_err *err)
+{
+	for (const char *word = text, *end;; word = end + 1) {
+		int rc;
+
+		end = strchrnul(word, separator);
+		if (end == word)
+			return err_set(err, EINVAL, "'%s' has an empty item", text);
+		if (option->choices && value_choice(option->choices, word, (size_t)(end - word), err) < 0)
+			return -EINVAL;
+		rc = list_add(list, word, (size_t)(end - word), arena, err);
+		if (rc || !*end)
+			return rc;
+	}
+}
+
+int value_set(const struct cli_option *option, const char *text, void *options, struct arena *arena,
+		struct sonde_err *err)
+{
+	void *field = (char *)options + option->offset;
+	int index;
+
+	switch (option->type) {
+	case CLI_TYPE_FLAG:
+		*(bool *)field = true;
+		return 0;
+	case CLI_TYPE_PATH:
+	case CLI_TYPE_RUN:
+		if (!*text)
+			return err_set(err, EINVAL, "the name is empty");
+		/* fall through */
+	case CLI_TYPE_STRING:
+		*(const char **)field = text;
+		return 0;
+	case CLI_TYPE_INT:
+	case CLI_TYPE_SIZE:
+	case CLI_TYPE_DURATION:
+	case CLI_TYPE_SECONDS:
+		return set_number(option, text, field, err);
+	case CLI_TYPE_CHOICE:
+		index = value_choice(option->choices, text, strlen(text), err);
+		if (index >= 0)
+			*(int *)field = index;
+		return index < 0 ? index : 0;
+	case CLI_TYPE_STRINGS:
+		return list_add(field, text, strlen(text), arena, err);
+	case CLI_TYPE_WORDS:
+		return list_split(option, text, ',', field, arena, err);
+	case CLI_TYPE_PATHS:
+		return list_split(option, text, ':', field, arena, err);
+	case CLI_TYPE_SETTER:
+		return option->set(option, text, options, err);
+	}
+	return err_set(err, EINVAL, "unknown type of option '--%s'", option->long_name);
+}
+
+/* Words. */
 
 struct parser {
 	struct cli_context *ctx;
@@ -83,33 +244,23 @@ static int unknown_long(struct cli_context *ctx, const char *word, size_t len)
 	return fail(ctx);
 }
 
-static const char *metavar(const struct cli_option *option)
-{
-	return option->metavar ? option->metavar : "VALUE";
-}
-
-/* The user's first value of a list replaces its default, later ones are appended. */
-static void forget_default(struct parser *p, const struct cli_option *option)
-{
-	bool is_list = option->type == CLI_TYPE_STRINGS || option->type == CLI_TYPE_WORDS ||
-			option->type == CLI_TYPE_PATHS;
-	bool *is_given = &p->is_given[option - p->ctx->command->options];
-
-	if (is_list && !*is_given)
-		*(struct cli_list *)((char *)p->ctx->options + option->offset) = (struct cli_list){ 0 };
-	*is_given = true;
-}
-
 static int take(struct parser *p, const struct cli_option *option, const char *shown, size_t shown_len,
 		const char *value)
 {
 	struct cli_context *ctx = p->ctx;
+	bool *is_given;
 
 	if (option == &help_option) {
 		p->wants_help = true;
 		return 0;
 	}
-	forget_default(p, option);
+	is_given = &p->is_given[option - ctx->command->options];
+	/* The user's first value of a list replaces its default, later ones are appended. */
+	if (!*is_given &&
+			(option->type == CLI_TYPE_STRINGS || option->type == CLI_TYPE_WORDS ||
+					option->type == CLI_TYPE_PATHS))
+		*(struct cli_list *)((char *)ctx->options + option->offset) = (struct cli_list){ 0 };
+	*is_given = true;
 	if (value_set(option, value, ctx->options, ctx->arena, ctx->err) == 0)
 		return 0;
 	err_prefix(ctx->err, "option '%.*s'", (int)shown_len, shown);
@@ -124,7 +275,8 @@ static int take_next(struct parser *p, const struct cli_option *option, const ch
 	const char *value = *p->next;
 
 	if (!value)
-		return cli_usage(p->ctx, "option '%.*s' requires a value: %s", (int)shown_len, shown, metavar(option));
+		return cli_usage(p->ctx, "option '%.*s' requires a value: %s", (int)shown_len, shown,
+				option->metavar ? option->metavar : "VALUE");
 	p->next++;
 	return take(p, option, shown, shown_len, value);
 }
@@ -134,12 +286,13 @@ static int parse_long(struct parser *p, const char *word)
 	size_t len = strcspn(word, "=");
 	const char *value = word[len] ? word + len + 1 : NULL;
 	const struct cli_option *option = find_long(p->ctx->command, word + 2, len - 2);
+	bool is_optional = option && option->metavar && option->metavar[0] == '[';
 
 	if (!option)
 		return unknown_long(p->ctx, word, len);
 	if (option->type == CLI_TYPE_FLAG && value)
 		return cli_usage(p->ctx, "option '%.*s' takes no value", (int)len, word);
-	if (option->type == CLI_TYPE_FLAG || value)
+	if (option->type == CLI_TYPE_FLAG || value || is_optional)
 		return take(p, option, word, len, value);
 	return take_next(p, option, word, len);
 }
@@ -175,11 +328,6 @@ static int add_argument(struct cli_context *ctx, char *word)
 	return 0;
 }
 
-static bool is_program_start(const struct cli_command *command)
-{
-	return command->flags & CLI_TAKES_PROGRAM && !command->positional.name;
-}
-
 static int parse_word(struct parser *p)
 {
 	char *word = *p->next;
@@ -188,7 +336,7 @@ static int parse_word(struct parser *p)
 		p->next++;
 		return word[1] == '-' ? parse_long(p, word) : parse_cluster(p, word);
 	}
-	if (is_program_start(p->ctx->command)) {
+	if (p->ctx->command->flags & CLI_TAKES_PROGRAM && !p->ctx->command->positional.name) {
 		p->ctx->program = p->next;
 		return 0;
 	}
@@ -208,20 +356,6 @@ static int parse_rest(struct parser *p)
 	for (; *p->next && !rc; p->next++)
 		rc = add_argument(p->ctx, *p->next);
 	return rc;
-}
-
-static int check_counts(struct cli_context *ctx)
-{
-	const struct cli_positional *positional = &ctx->command->positional;
-
-	if (ctx->arg_count < positional->min)
-		return cli_usage(ctx, "missing argument %s", positional->name);
-	if (ctx->command->flags & CLI_NEEDS_PROGRAM && !ctx->program) {
-		cli_usage(ctx, "missing program to run");
-		err_hint(ctx->err, "usage: sonde %s %s", ctx->command->name, ctx->command->usage);
-		return fail(ctx);
-	}
-	return 0;
 }
 
 static int set_up(struct parser *p, char **argv)
@@ -264,7 +398,29 @@ int cli_parse(struct cli_context *ctx, const struct cli_command *command, char *
 		}
 		rc = parse_word(&p);
 	}
-	if (rc)
+	if (rc || p.wants_help)
+		return rc ? rc : CLI_HELP_ASKED;
+	if (ctx->arg_count < command->positional.min)
+		return cli_usage(ctx, "missing argument %s", command->positional.name);
+	if (command->flags & CLI_NEEDS_PROGRAM && !ctx->program) {
+		rc = cli_usage(ctx, "missing program to run");
+		err_hint(ctx->err, "usage: sonde %s %s", command->name, command->usage);
+	}
+	return rc;
+}
+
+int cli_remote_path(struct cli_context *ctx, const char *remote, const char **path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-";
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int rc = remote ? 0 : fs_prefix(&text, ctx->err);
+
+	if (rc < 0)
 		return rc;
-	return p.wants_help ? CLI_HELP_ASKED : check_counts(ctx);
+	buf_adds(&text, remote ? remote : "/bin/sonde");
+	/* The path may or may not pass through a remote shell: only characters that need no quoting are allowed. */
+	if (!text.len || text.data[strspn(text.data, plain)])
+		return cli_usage(ctx, "invalid --remote '%s': only letters, digits and /._+- are allowed", text.data);
+	*path = arena_strdup(ctx->arena, text.data);
+	return *path ? 0 : err_sys(ctx->err, ENOMEM, "cannot set the remote path of sonde");
 }

@@ -136,7 +136,7 @@ int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct
 	if (rc)
 		ctx->exit_code = RECORDING_FAILED;
 	else if (!is_silent && !o->is_quiet && (o->is_verbose || isatty(STDERR_FILENO)))
-		fprintf(stderr, "sonde: recorded %zu hosts in %s\n", h.count, path->data);
+		cli_message("sonde", "recorded %zu hosts in %s", h.count, path->data);
 	return rc;
 }
 

@@ -209,25 +209,6 @@ static int take_target(struct cli_context *ctx, const struct recording_options *
 	return 0;
 }
 
-/* Limits and isolation of the program. */
-static int take_place(struct cli_context *ctx, const struct recording_options *o, struct job_isolation *p)
-{
-	int rc = place_of(ctx, &o->place, p);
-	if (!rc && !ctx->program && (p->kind != JOB_PROCESS || o->timeout_ns))
-		return cli_usage(ctx, "limits, isolation and --timeout require a program to run");
-	return rc;
-}
-
-static int check_events(struct cli_context *ctx, const struct cli_list *events)
-{
-	if (events->count > PROBE_EVENTS_MAX)
-		return cli_usage(ctx, "too many --events (maximum %d)", PROBE_EVENTS_MAX);
-	for (size_t i = 0; i < events->count; i++)
-		if (!probe_has_event(events->items[i]))
-			return cli_usage(ctx, "unknown event '%s'", events->items[i]);
-	return 0;
-}
-
 /* The words of --probes and those of options that enable a probe. */
 static const char *const *take_probes(struct cli_context *ctx, const struct recording_options *o)
 {
@@ -275,9 +256,14 @@ static int take_wishes(struct cli_context *ctx, struct recording_options *o, str
 	if (!rc)
 		rc = check_filters(ctx, "gpu-filters", &o->gpu_filters);
 	if (!rc)
-		rc = take_place(ctx, o, place);
-	if (!rc)
-		rc = check_events(ctx, &o->events);
+		rc = place_of(ctx, &o->place, place);
+	if (!rc && !ctx->program && (place->kind != JOB_PROCESS || o->timeout_ns))
+		rc = cli_usage(ctx, "limits, isolation and --timeout require a program to run");
+	if (!rc && o->events.count > PROBE_EVENTS_MAX)
+		rc = cli_usage(ctx, "too many --events (maximum %d)", PROBE_EVENTS_MAX);
+	for (size_t i = 0; !rc && i < o->events.count; i++)
+		if (!probe_has_event(o->events.items[i]))
+			rc = cli_usage(ctx, "unknown event '%s'", o->events.items[i]);
 	if (!rc && ctx->program)
 		rc = take_command(ctx, o->is_shell);
 	return rc;
@@ -332,7 +318,7 @@ static int run(struct cli_context *ctx, bool is_silent, struct record_result *re
 		cli_print_error("sonde", &result->trouble);
 	}
 	if (!rc && !is_silent && !o->is_quiet && (o->is_verbose || isatty(STDERR_FILENO)))
-		recording_say(result);
+		recording_report(result);
 	if (has_step)
 		recording_step_end(&step, rc ? ctx->exit_code : exit_code(result), result);
 	return rc;
@@ -366,86 +352,82 @@ int recording_do(struct cli_context *ctx, recording_look *look)
 	launch_mirror(status);
 }
 
-/* What a recording prints at its end; see recording.h. */
+/* The summary of a recording. */
 
-/* "sonde: cpu: 1 234 events, 12 lost, 0.4 % of a CPU", or the reason and a hint. */
-static void say_probe(const char *name, const char *state, const struct probe_status *p, double wall_s)
+/* "cpu: 1 234 events, 12 lost, 0.4 % of a CPU", or the reason why the probe did not run. */
+static void report_probe(const struct probe_status *p, int64_t wall_ns)
 {
-	char events[TERM_TEXT];
-	if (p->state == PROBE_RAN) {
-		fprintf(stderr, "sonde: %s: %s events", name, term_count(events, p->events));
-		if (p->lost)
-			fprintf(stderr, ", %llu lost", (unsigned long long)p->lost);
-		fprintf(stderr, ", %.2f %% of a CPU", wall_s > 0 ? (double)p->cpu_ns / 1e7 / wall_s : 0.0);
-		fprintf(stderr, "%s%s\n", p->why.text[0] ? "; " : "", p->why.text);
-	} else if (p->state == PROBE_OFF && p->ops->option) {
-		fprintf(stderr, "sonde: %s: off (enable with %s)\n", name, p->ops->option);
-	} else {
-		fprintf(stderr, "sonde: %s: %s%s%s\n", name, state, p->why.text[0] ? ": " : "", p->why.text);
-	}
-}
+	const char *name = p->ops->name, *why = p->why.text;
+	char events[TERM_TEXT], lost[48] = "";
 
-/* Prints each distinct hint once. */
-static void say_hints(const struct record_result *r)
-{
-	for (size_t i = 0; i < r->probe_count; i++) {
-		bool was_said = !r->probes[i].why.hint[0];
-		for (size_t k = 0; k < i; k++)
-			was_said |= !strcmp(r->probes[k].why.hint, r->probes[i].why.hint);
-		if (!was_said)
-			fprintf(stderr, "hint: %s\n", r->probes[i].why.hint);
-	}
-}
-
-static void say_trace(const struct record_result *r)
-{
-	char events[TERM_TEXT];
-	if (strcmp(r->trace_state, "ran") != 0)
-		fprintf(stderr, "sonde: trace: %s%s%s\n", r->trace_state, r->trace_why.text[0] ? ": " : "",
-				r->trace_why.text);
+	if (p->lost)
+		snprintf(lost, sizeof(lost), ", %llu lost", (unsigned long long)p->lost);
+	if (p->state == PROBE_RAN)
+		cli_message("sonde", "%s: %s events%s, %.2f %% of a CPU%s%s", name, term_count(events, p->events), lost,
+				wall_ns > 0 ? (double)p->cpu_ns * 100 / (double)wall_ns : 0.0, *why ? "; " : "", why);
+	else if (p->state == PROBE_OFF && p->ops->option)
+		cli_message("sonde", "%s: off (enable with %s)", name, p->ops->option);
 	else
-		fprintf(stderr, "sonde: trace: %s events of %llu process%s%s%s\n", term_count(events, r->events),
-				(unsigned long long)r->processes, r->processes == 1 ? "" : "es",
-				r->trace_why.text[0] ? "; " : "", r->trace_why.text);
-	if (r->dropped)
-		fprintf(stderr,
-				"sonde: %llu events were dropped\nhint: increase --memory and --process-memory, or use "
-				"--overflow block\n",
-				(unsigned long long)r->dropped);
-	if (r->filtered)
-		fprintf(stderr, "sonde: %llu events were filtered\n", (unsigned long long)r->filtered);
-	if (r->untraced)
-		fprintf(stderr, "sonde: %llu processes could not be traced\nhint: 'sonde info' lists them\n",
-				(unsigned long long)r->untraced);
+		cli_message("sonde", "%s: %s%s%s", name, probe_state_words[p->state], *why ? ": " : "", why);
 }
 
-static void say_oom(const struct record_result *r)
+static void report_trace(const struct record_result *r)
 {
-	char bytes[TERM_TEXT];
-	bool is_limited = r->memory_max_bytes > 0;
+	const char *why = r->trace_why.text;
+	char events[TERM_TEXT];
+
+	if (strcmp(r->trace_state, "ran") != 0)
+		cli_message("sonde", "trace: %s%s%s", r->trace_state, *why ? ": " : "", why);
+	else
+		cli_message("sonde", "trace: %s events of %llu process%s%s%s", term_count(events, r->events),
+				(unsigned long long)r->processes, r->processes == 1 ? "" : "es", *why ? "; " : "", why);
+	if (r->dropped) {
+		cli_message("sonde", "%llu events were dropped", (unsigned long long)r->dropped);
+		cli_message("hint", "increase --memory and --process-memory, or use --overflow block");
+	}
+	if (r->filtered)
+		cli_message("sonde", "%llu events were filtered", (unsigned long long)r->filtered);
+	if (r->untraced) {
+		cli_message("sonde", "%llu processes could not be traced", (unsigned long long)r->untraced);
+		cli_message("hint", "'sonde info' lists them");
+	}
+}
+
+static void report_oom(const struct record_result *r)
+{
+	bool is_program = WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGKILL;
+	char limit[TERM_TEXT + 16] = "", bytes[TERM_TEXT];
+
 	if (r->oom_kills <= 0)
 		return;
-	fprintf(stderr, "sonde: %s killed by the out-of-memory killer",
-			WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGKILL ? "the program was"
-										 : "processes of the program were");
-	if (is_limited)
-		fprintf(stderr, " (limit %s)", term_bytes(bytes, r->memory_max_bytes));
-	fprintf(stderr, "\n");
+	if (r->memory_max_bytes > 0)
+		snprintf(limit, sizeof(limit), " (limit %s)", term_bytes(bytes, r->memory_max_bytes));
+	cli_message("sonde", "%s killed by the out-of-memory killer%s",
+			is_program ? "the program was" : "processes of the program were", limit);
 }
 
-void recording_say(const struct record_result *r)
+void recording_report(const struct record_result *r)
 {
 	char events[TERM_TEXT], bytes[TERM_TEXT];
 	uint64_t all = r->events;
+
 	for (size_t i = 0; i < r->probe_count; i++)
 		all += r->probes[i].events;
-	fprintf(stderr, "sonde: recorded %s events of %llu process%s in %s (%s)\n", term_count(events, all),
+	cli_message("sonde", "recorded %s events of %llu process%s in %s (%s)", term_count(events, all),
 			(unsigned long long)r->processes, r->processes == 1 ? "" : "es", r->path.data,
 			term_bytes(bytes, r->bytes));
-	say_oom(r);
-	say_trace(r);
+	report_oom(r);
+	report_trace(r);
 	for (size_t i = 0; i < r->probe_count; i++)
-		say_probe(r->probes[i].ops->name, probe_state_words[r->probes[i].state], &r->probes[i],
-				(double)r->wall_ns / 1e9);
-	say_hints(r);
+		report_probe(&r->probes[i], r->wall_ns);
+	/* Probes often fail for the same reason: each distinct hint is printed once. */
+	for (size_t i = 0; i < r->probe_count; i++) {
+		const char *hint = r->probes[i].why.hint;
+		bool is_printed = !*hint;
+
+		for (size_t k = 0; k < i; k++)
+			is_printed |= !strcmp(r->probes[k].why.hint, hint);
+		if (!is_printed)
+			cli_message("hint", "%s", hint);
+	}
 }

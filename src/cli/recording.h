@@ -60,7 +60,7 @@ typedef int recording_look(const char *run, struct sonde_err *err);
  */
 int recording_do(struct cli_context *ctx, recording_look *look);
 
-void recording_say(const struct record_result *r); /* record-summary.c: prints a summary to stderr */
+void recording_report(const struct record_result *r); /* prints the summary of a recording */
 
 /* recording-hosts.c: a task of srun records its part of one run; the first one waits for all (record/slurm-task.h). */
 struct record_step;

@@ -3,7 +3,6 @@
  * libc are built in.
  */
 #include "cli/cli.h"
-#include "cli/dispatch.h"
 
 #include <string.h>
 

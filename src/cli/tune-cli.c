@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "result/term.h"
-#include "tune/database.h"
 #include "tune/protocol.h"
 #include "tune/study-journal.h"
 
@@ -15,15 +14,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static int write_database(const char *dir, const struct tune_study *study, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf path = BUF_INIT, journal = BUF_INIT;
-
-	buf_addf(&path, "%s/study.db", dir);
-	buf_addf(&journal, "%s/journal.jsonl", dir);
-	return tune_database_write(path.data, journal.data, study, err);
-}
 
 static const struct report_file {
 	const char *name;
@@ -48,11 +38,16 @@ static int write_file(const char *dir, const struct report_file *file, const str
 
 int tune_write_reports(const char *dir, const struct tune_report *r, struct sonde_err *err)
 {
+	CLEANUP(buf_release) struct buf path = BUF_INIT, journal = BUF_INIT;
 	int rc = 0;
 
 	for (size_t i = 0; i < sizeof(report_files) / sizeof(report_files[0]) && rc == 0; i++)
 		rc = write_file(dir, &report_files[i], r, err);
-	return rc < 0 ? rc : write_database(dir, r->study, err);
+	if (rc < 0)
+		return rc;
+	buf_addf(&path, "%s/study.db", dir);
+	buf_addf(&journal, "%s/journal.jsonl", dir);
+	return tune_database_write(path.data, journal.data, r->study, err);
 }
 
 /* Writes the intermediate result for viewers; failure does not affect the study. */

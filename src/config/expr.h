@@ -4,7 +4,7 @@
  *	or ||  <  and &&  <  not !  <  comparisons  <  + -  <  * / %  <  unary -
  *
  * A language adds its operands (names, calls, constants) and the types of its operators; conditions of rules
- * (live/rules/rule-expr.h) and constraints of studies (tune/expression.h) are such languages. Comparisons are <, <=, >,
+ * (live/rules/rule-expr.h) and constraints of studies (tune/space.h) are such languages. Comparisons are <, <=, >,
  * >=, ==, = and !=, and do not chain. Errors have the column. Nodes live in the parser's arena; the core does not
  * evaluate, because languages treat unknown values in different ways.
  */

@@ -1,6 +1,6 @@
 /*
- * Checks of the installation, the memory and limits a recording needs, and the
- * programs and devices of this machine.
+ * What all checks share, and the checks of the installation, the memory and limits a recording needs, and the programs
+ * and devices of this machine.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -14,13 +14,68 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#define ROW(id, name, purpose, is_needed) { name, purpose, is_needed, check_##id },
+const struct doctor_check doctor_checks[] = { DOCTOR_CHECKS(ROW){ NULL } };
+
+const char *const doctor_state_names[] = {
+	[DOCTOR_WORKS] = "works",
+	[DOCTOR_PARTLY] = "partly",
+	[DOCTOR_NO] = "no",
+	[DOCTOR_NONE] = "none",
+};
+
+void doctor_report(struct doctor_result *r, enum doctor_state state, const char *fmt, ...)
+{
+	va_list ap;
+
+	r->state = state;
+	va_start(ap, fmt);
+	vsnprintf(r->why, sizeof(r->why), fmt, ap);
+	va_end(ap);
+}
+
+void doctor_fix(struct doctor_result *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->fix, sizeof(r->fix), fmt, ap);
+	va_end(ap);
+}
+
+bool doctor_number(const char *path, long *value)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char *end;
+
+	if (fs_read_file(AT_FDCWD, path, 64, &text, NULL))
+		return false;
+	*value = strtol(text.data, &end, 10);
+	return end != text.data;
+}
+
+bool doctor_has_capability(int capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &header, data) != 0)
+		return false;
+	return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
 
 #define KERNEL_MAJOR 5 /* doc/platform.md: waitid on a pidfd came with 5.4 */
 #define KERNEL_MINOR 4
@@ -61,7 +116,7 @@ static const char *find_trouble(char *answer)
 
 /* Returns the dynamic loader's error for preloading the library into this program, NULL if none. The loader only
  * lists what it would load, so no constructor runs. */
-static const char *ask_loader(char *preload, struct buf *answer)
+static const char *query_loader(char *preload, struct buf *answer)
 {
 	char self[] = "/proc/self/exe", trace[] = "LD_TRACE_LOADED_OBJECTS=1", warn[] = "LD_WARN=1",
 	     now[] = "LD_BIND_NOW=1";
@@ -88,7 +143,7 @@ void check_libsonde(struct doctor_result *r)
 		doctor_fix(r, "make (in the source tree), or install sonde again");
 		return;
 	}
-	trouble = ask_loader(preload.data, &answer);
+	trouble = query_loader(preload.data, &answer);
 	if (trouble) {
 		doctor_report(r, DOCTOR_NO, "%s", trouble);
 		doctor_fix(r, "make (in the source tree), or install sonde again");
@@ -189,13 +244,13 @@ void check_python(struct doctor_result *r)
 
 	doctor_fix(r, "sudo apt install python3");
 	if (!find_program("python3", &path)) {
-		doctor_report(r, DOCTOR_NO, "there is no python3 on PATH");
+		doctor_report(r, DOCTOR_NO, "python3 not found in PATH");
 		return;
 	}
 	char *argv[] = { path.data, option, NULL };
 	struct launch_command python = { .argv = argv, .fds = { JOB_FD_NULL } };
 	if (launch_output(&python, PYTHON_MS, &said, NULL) || sscanf(said.data, "Python %d.%d", &major, &minor) != 2) {
-		doctor_report(r, DOCTOR_NO, "'%s --version' does not answer", path.data);
+		doctor_report(r, DOCTOR_NO, "'%s --version' prints nothing", path.data);
 		return;
 	}
 	doctor_report(r, major == 3 && minor >= 9 ? DOCTOR_WORKS : DOCTOR_PARTLY, "%s is Python %d.%d", path.data,
@@ -218,7 +273,7 @@ void check_containers(struct doctor_result *r)
 	} else if (access("/var/run/docker.sock", W_OK) == 0) {
 		doctor_report(r, DOCTOR_WORKS, "%s", path.data);
 	} else {
-		doctor_report(r, DOCTOR_NO, "%s is there, its engine cannot be reached: %s", path.data,
+		doctor_report(r, DOCTOR_NO, "%s is installed, but its engine cannot be reached: %s", path.data,
 				strerror(errno));
 		doctor_fix(r, errno == EACCES ? "sudo usermod -aG docker $USER" : "sudo systemctl start docker");
 	}
@@ -252,32 +307,25 @@ void check_energy(struct doctor_result *r)
 	}
 }
 
-/* Lists the OpenCL implementations that the ICD loader would find. */
-static void list_opencl(struct buf *out)
+void check_gpu(struct doctor_result *r)
 {
-	DIR *dir = opendir("/etc/OpenCL/vendors");
+	CLEANUP(buf_release) struct buf opencl = BUF_INIT;
+	void *nvml;
+
+	/* Lists the OpenCL implementations that the ICD loader would find. */
+	CLEANUP(cleanup_dir) DIR *dir = opendir("/etc/OpenCL/vendors");
 	const struct dirent *entry;
 	size_t count = 0;
 
 	while (dir && (entry = readdir(dir)) && count < 4) {
 		const char *end = strstr(entry->d_name, ".icd");
 		if (end && !end[4])
-			buf_addf(out, "%s%.*s", count++ ? " and " : "; OpenCL commands are recorded, by ",
+			buf_addf(&opencl, "%s%.*s", count++ ? " and " : "; OpenCL commands are recorded, by ",
 					(int)(end - entry->d_name), entry->d_name);
 	}
-	if (dir)
-		closedir(dir);
-}
-
-void check_gpu(struct doctor_result *r)
-{
-	CLEANUP(buf_release) struct buf opencl = BUF_INIT;
-	void *nvml;
-
-	list_opencl(&opencl);
 	if (access("/dev/nvidiactl", F_OK) != 0) {
 		if (has_render_node() || access("/dev/kfd", F_OK) == 0)
-			doctor_report(r, DOCTOR_NO, "a GPU is there, but no NVIDIA driver%s", opencl.data);
+			doctor_report(r, DOCTOR_NO, "a GPU exists, but no NVIDIA driver%s", opencl.data);
 		else
 			doctor_report(r, DOCTOR_NONE, "this machine has no GPU device%s", opencl.data);
 		return;
@@ -288,6 +336,6 @@ void check_gpu(struct doctor_result *r)
 		dlclose(nvml);
 		return;
 	}
-	doctor_report(r, DOCTOR_NO, "an NVIDIA device is there, its NVML library is not");
+	doctor_report(r, DOCTOR_NO, "an NVIDIA device exists, but not its NVML library");
 	doctor_fix(r, "sudo apt install libnvidia-ml1");
 }

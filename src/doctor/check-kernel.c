@@ -212,7 +212,7 @@ static void no_lockdown_file(struct doctor_result *r)
 		doctor_report(r, DOCTOR_WORKS, "this kernel has none");
 		return;
 	}
-	doctor_report(r, DOCTOR_PARTLY, "unknown: securityfs is not mounted, so the kernel does not say");
+	doctor_report(r, DOCTOR_PARTLY, "unknown: securityfs is not mounted");
 	doctor_fix(r, "sudo mount -t securityfs securityfs /sys/kernel/security");
 }
 

@@ -24,7 +24,7 @@ void check_ptrace(struct doctor_result *r)
 		"a user's own processes can be read",
 		"only processes that sonde started can be read (yama ptrace_scope is 1)",
 		"only processes with CAP_SYS_PTRACE may read others (yama ptrace_scope is 2)",
-		"nobody may read other processes until the next boot (yama ptrace_scope is 3)",
+		"no process may read others until the next boot (yama ptrace_scope is 3)",
 	};
 	long scope = 0;
 
@@ -33,7 +33,7 @@ void check_ptrace(struct doctor_result *r)
 		scope = 3;
 	doctor_report(r, scope == 0 ? DOCTOR_WORKS : scope == 1 ? DOCTOR_PARTLY : DOCTOR_NO, "%s", meanings[scope]);
 	if (scope < 3 && doctor_has_capability(CAP_SYS_PTRACE))
-		doctor_report(r, DOCTOR_WORKS, "CAP_SYS_PTRACE is there");
+		doctor_report(r, DOCTOR_WORKS, "CAP_SYS_PTRACE is available");
 	else if (scope > 0)
 		doctor_fix(r,
 				scope == 3 ? "reboot with kernel.yama.ptrace_scope=1"
@@ -46,7 +46,7 @@ void check_psi(struct doctor_result *r)
 	int rc = fs_read_file(AT_FDCWD, "/proc/pressure/cpu", 4096, &text, NULL);
 
 	if (!rc) {
-		doctor_report(r, DOCTOR_WORKS, "/proc/pressure is there");
+		doctor_report(r, DOCTOR_WORKS, "/proc/pressure exists");
 		return;
 	}
 	doctor_report(r, DOCTOR_NO, "cannot read /proc/pressure/cpu: %s", strerror(-rc));
@@ -65,11 +65,10 @@ void check_delays(struct doctor_result *r)
 		doctor_fix(r, "sudo sysctl kernel.task_delayacct=1");
 		r->setup_step = "delays";
 	} else if (!doctor_has_capability(CAP_NET_ADMIN)) {
-		doctor_report(r, DOCTOR_PARTLY,
-				"on, but taskstats answers only with CAP_NET_ADMIN; /proc gives block I/O delays");
+		doctor_report(r, DOCTOR_PARTLY, "on, but taskstats needs CAP_NET_ADMIN; /proc has block I/O delays");
 		doctor_fix(r, "sudo sonde record ...");
 	} else {
-		doctor_report(r, DOCTOR_WORKS, "on, and taskstats may be asked");
+		doctor_report(r, DOCTOR_WORKS, "on, and taskstats is available");
 	}
 }
 
@@ -191,18 +190,6 @@ static void write_text(const char *path, const char *text)
 		(void)!write(fd, text, strlen(text));
 }
 
-/* Maps our single user and group ID to root of a new user namespace. */
-static void map_ids(uid_t uid, gid_t gid)
-{
-	char text[64];
-
-	write_text("/proc/self/setgroups", "deny");
-	snprintf(text, sizeof(text), "0 %u 1", (unsigned)uid);
-	write_text("/proc/self/uid_map", text);
-	snprintf(text, sizeof(text), "0 %u 1", (unsigned)gid);
-	write_text("/proc/self/gid_map", text);
-}
-
 enum sandbox_step {
 	SANDBOX_WORKS,
 	SANDBOX_UNSHARE,
@@ -229,8 +216,16 @@ static enum sandbox_step try_overlay(void)
 
 	if (unshare(CLONE_NEWNS | (uid ? CLONE_NEWUSER : 0)) != 0)
 		return SANDBOX_UNSHARE;
-	if (uid)
-		map_ids(uid, gid);
+	if (uid) {
+		/* Maps our single user and group ID to root of a new user namespace. */
+		char text[64];
+
+		write_text("/proc/self/setgroups", "deny");
+		snprintf(text, sizeof(text), "0 %u 1", (unsigned)uid);
+		write_text("/proc/self/uid_map", text);
+		snprintf(text, sizeof(text), "0 %u 1", (unsigned)gid);
+		write_text("/proc/self/gid_map", text);
+	}
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
 		return SANDBOX_PRIVATE;
 	if (mount("tmpfs", "/tmp", "tmpfs", 0, "size=1m") != 0)
@@ -249,7 +244,7 @@ static enum sandbox_step try_overlay(void)
 }
 
 /* Runs try_overlay in a child; answer receives its step and errno. */
-static int ask_child(int answer[2])
+static int query_child(int answer[2])
 {
 	int ends[2];
 	pid_t pid;
@@ -282,7 +277,7 @@ void check_sandbox(struct doctor_result *r)
 		[SANDBOX_OVERLAY] = "an overlay",
 	};
 	int answer[2] = { SANDBOX_WORKS, 0 };
-	int rc = ask_child(answer);
+	int rc = query_child(answer);
 
 	if (rc) {
 		doctor_report(r, DOCTOR_NO, "cannot try: %s", strerror(-rc));

@@ -42,30 +42,36 @@ void doctor_fix(struct doctor_result *r, const char *fmt, ...) __attribute__((fo
 bool doctor_number(const char *path, long *value);
 bool doctor_has_capability(int capability);
 
-/* check-install.c: the installation, memory, programs and devices */
-void check_platform(struct doctor_result *r);
-void check_libsonde(struct doctor_result *r);
-void check_shared_memory(struct doctor_result *r);
-void check_tsc(struct doctor_result *r);
-void check_open_files(struct doctor_result *r);
-void check_python(struct doctor_result *r);
-void check_containers(struct doctor_result *r);
-void check_gpu(struct doctor_result *r);
-void check_energy(struct doctor_result *r);
-/* check-kernel.c: what the kernel lets us observe */
-void check_perf_user(struct doctor_result *r);
-void check_perf_kernel(struct doctor_result *r);
-void check_perf_hardware(struct doctor_result *r);
-void check_tracefs(struct doctor_result *r);
-void check_tracepoints(struct doctor_result *r);
-void check_bpf(struct doctor_result *r);
-void check_lockdown(struct doctor_result *r);
-void check_packets(struct doctor_result *r);
-/* check-process.c: what the kernel reports about processes and lets us do with them */
-void check_ptrace(struct doctor_result *r);
-void check_psi(struct doctor_result *r);
-void check_delays(struct doctor_result *r);
-void check_cgroups(struct doctor_result *r);
-void check_sandbox(struct doctor_result *r);
+/*
+ * X(id, name, purpose, is_needed): its function is check_<id>, in check-install.c (the installation, memory, programs
+ * and devices), check-kernel.c (what the kernel lets us observe) or check-process.c (what it reports about processes
+ * and lets us do with them).
+ */
+#define DOCTOR_CHECKS(X) \
+	X(platform, "platform", "Linux 5.4 on x86-64 with glibc", true) \
+	X(libsonde, "libsonde", "traces files and annotations inside the program", true) \
+	X(shared_memory, "shared memory", "holds the events until they are written", true) \
+	X(tsc, "constant TSC", "stamps events in 9 ns instead of 16", false) \
+	X(open_files, "open files", "recording many processes at once", false) \
+	X(perf_user, "perf, user", "samples where the program spends its time", false) \
+	X(perf_kernel, "perf, kernel", "samples the kernel on the program's behalf", false) \
+	X(perf_hardware, "perf, hardware", "cycles, instructions, cache misses", false) \
+	X(tracefs, "tracefs", "names and numbers the kernel's tracepoints", false) \
+	X(tracepoints, "tracepoints", "scheduler, block device and network events; calls of static programs", false) \
+	X(bpf, "BPF", "counts and filters inside the kernel", false) \
+	X(lockdown, "kernel lockdown", "may forbid tracing that reads kernel memory", false) \
+	X(ptrace, "ptrace", "reads interpreters, sees calls of static programs (--syscalls)", false) \
+	X(psi, "PSI", "how long tasks waited for CPU, memory and I/O", false) \
+	X(delays, "delay accounting", "splits a task's waiting by cause", false) \
+	X(cgroups, "cgroups", "limits and accounts a whole process tree", false) \
+	X(sandbox, "sandbox", "runs a program over a private copy of the file system", false) \
+	X(packets, "packets", "counts what connections carry, by process (--net)", false) \
+	X(containers, "containers", "runs programs in images", false) \
+	X(python, "Python", "frames and annotations of Python programs", false) \
+	X(energy, "energy", "joules that the CPUs used", false) \
+	X(gpu, "GPU", "kernels, copies and utilisation", false)
+
+#define DOCTOR_DECLARE(id, ...) void check_##id(struct doctor_result *r);
+DOCTOR_CHECKS(DOCTOR_DECLARE)
 
 #endif

@@ -1,4 +1,4 @@
-#include "duet/barrier.h"
+#include "duet/suite.h"
 
 #include "launch/spawn-command.h"
 

@@ -16,21 +16,22 @@ struct comparison {
 	double turn_ns;  /* of the current design */
 	double quick_ns; /* the quickest turn so far: the plan has as many of these as fit the budget */
 	struct stats_sequential sequence;
+	bool is_last; /* this is the last analysis */
+	enum stats_verdict
+			pending; /* of the last interim analysis, which had too few executions to exclude carry-over */
 };
 
-/* Executes one run of the plan; on failure there is nothing to release. */
-int compare_run(struct comparison *c, struct duet_plan *plan, bool is_aa, struct duet_run *run);
+/* Executes one run of the plan, after reporting it as "what: done of"; on failure there is nothing to release. */
+int compare_run(struct comparison *c, struct duet_plan *plan, bool is_aa, struct duet_run *run, const char *what,
+		size_t done, size_t of);
 void compare_plan(const struct comparison *c, struct duet_plan *plan, enum duet_design design, size_t turns,
 		uint64_t salt);
 int64_t compare_left_ns(const struct comparison *c);
-size_t compare_turns_least(const struct duet_setup *s, enum duet_design design);
-size_t compare_turns_for(const struct duet_setup *s, enum duet_design design, double ns, size_t n, double turn_ns);
-
-void compare_tell_start(struct comparison *c, const char *what, size_t done, size_t of);
 /* Warms up, chooses a design, checks A against itself, plans the runs; calls on_schedule. */
 int compare_choose_design(struct comparison *c);
-/* Sets the schedule's design, and self if the pilot covered that check. */
-int compare_pilot(struct comparison *c);
-int compare_self_check(struct comparison *c);
+/* Sets carry, from the pairs and the verdict so far. 0 or -ENOMEM. */
+int compare_carry_over(struct comparison *c);
+/* Does the design allow to estimate carry-over? */
+bool compare_has_carry_over(const struct comparison *c);
 
 #endif

@@ -1,5 +1,6 @@
 #include "duet/compare.h"
 
+#include "base/vec.h"
 #include "duet/compare-private.h"
 
 #include <errno.h>
@@ -20,19 +21,16 @@ static bool is_look(size_t n)
 	return false;
 }
 
-void compare_tell_start(struct comparison *c, const char *what, size_t done, size_t of)
-{
-	if (c->setup->on_start)
-		c->setup->on_start(c->setup->arg, what, done, of);
-}
-
-int compare_run(struct comparison *c, struct duet_plan *plan, bool is_aa, struct duet_run *run)
+int compare_run(struct comparison *c, struct duet_plan *plan, bool is_aa, struct duet_run *run, const char *what,
+		size_t done, size_t of)
 {
 	struct duet_turn turns[DUET_TURNS_MAX];
 	struct duet_task task = { .design = plan->design, .turns = turns, .turn_count = plan->turns, .is_aa = is_aa };
 	int64_t begin = c->runner->now_ns(c->runner->self);
 	int rc;
 
+	if (c->setup->on_start)
+		c->setup->on_start(c->setup->arg, what, done, of);
 	duet_plan_next(plan, turns);
 	*run = (struct duet_run){ .design = plan->design,
 		.is_first_b = turns[0].is_first_b,
@@ -66,15 +64,8 @@ static int keep_run(struct comparison *c, const struct duet_run *run)
 {
 	struct duet_result *out = c->out;
 
-	if (out->run_count == out->capacity) {
-		size_t capacity = out->capacity ? 2 * out->capacity : 32;
-		struct duet_run *runs = reallocarray(out->runs, capacity, sizeof(*runs));
-
-		if (!runs)
-			return err_sys(c->err, ENOMEM, "cannot keep a run");
-		out->runs = runs;
-		out->capacity = capacity;
-	}
+	if (!VEC_GROW(out->runs, out->capacity, out->run_count + 1, VEC_MAX))
+		return err_sys(c->err, ENOMEM, "cannot keep a run");
 	out->runs[out->run_count] = *run;
 	out->runs[out->run_count].number = out->run_count;
 	out->run_count++;
@@ -131,22 +122,6 @@ static int pair_runs(struct comparison *c)
 	return duet_pairs_make(&out->pairs, out->runs, out->run_count, &c->setup->pairing, &out->arena, c->err);
 }
 
-/* Counts the runs with a pair: in others the metric may be 0 or unknown. */
-static size_t usable_runs(const struct duet_pairs *p)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->runs; i++)
-		n += p->first[i + 1] > p->first[i];
-	return n;
-}
-
-/* Pairs rarely lack the metric by chance: if more than a few do, the others are not representative. */
-static bool lacks_too_many(const struct duet_pairs *p)
-{
-	return (double)p->missing > MISSING_SHARE_MAX * (double)(p->missing + p->count);
-}
-
 /* Effect and verdict of the current pairs; look NULL: the number of runs was fixed. */
 static int judge(struct comparison *c, const struct stats_sequential *look)
 {
@@ -157,41 +132,62 @@ static int judge(struct comparison *c, const struct stats_sequential *look)
 		.method = c->setup->interval              ? duet_interval_methods[c->setup->interval]
 				: out->schedule.has_signs ? STATS_SIGNS
 							  : STATS_AUTO };
-	struct stats_runs runs = duet_pairs_runs(&out->pairs);
+	const struct duet_pairs *p = &out->pairs;
+	struct stats_runs runs = duet_pairs_runs(p);
 	int rc;
 
-	if (!out->pairs.count)
+	if (!p->count)
 		return err_set(c->err, ENODATA,
 				"the runs have no pair of iterations of which both have a '%s' other than 0",
 				duet_metric_name(&c->setup->pairing));
 	rc = stats_effect(&runs, &how, &out->arena, &out->effect, c->err);
 	if (rc)
 		return rc;
-	out->verdict = out->effect.is_indicative || lacks_too_many(&out->pairs)
-			? STATS_INCONCLUSIVE
-			: stats_verdict(&out->effect.log_ratio, c->setup->margin);
-	return judge_cpu(c, &how);
+	/* Pairs rarely lack the metric by chance: if more than a few do, the others are not representative. */
+	out->verdict = STATS_INCONCLUSIVE;
+	if (!out->effect.is_indicative && (double)p->missing <= MISSING_SHARE_MAX * (double)(p->missing + p->count))
+		out->verdict = stats_verdict(&out->effect.log_ratio, c->setup->margin);
+	rc = compare_has_carry_over(c) ? compare_carry_over(c) : 0;
+	if (out->carry.is_blocking)
+		out->verdict = STATS_INCONCLUSIVE;
+	return rc ? rc : judge_cpu(c, &how);
 }
 
 /* Does an interim analysis, or the final one. The verdict decides whether to continue. */
 static int look(struct comparison *c, bool is_last)
 {
-	size_t n;
-	int rc = c->out->run_count ? pair_runs(c) : 0;
+	struct duet_result *out = c->out;
+	const struct duet_pairs *p = &out->pairs;
+	size_t n = 0;
+	int rc = out->run_count ? pair_runs(c) : 0;
 
-	if (rc || !c->out->run_count)
+	if (rc || !out->run_count)
 		return rc;
-	n = usable_runs(&c->out->pairs);
+	/* Only runs with a pair are observations: in others the metric may be 0 or unknown. */
+	for (size_t i = 0; i < p->runs; i++)
+		n += p->first[i + 1] > p->first[i];
 	if (n < 2)
 		return judge(c, NULL);
-	if (n <= c->sequence.n)
+	if (n <= c->sequence.n) {
+		out->verdict = c->pending;
+		if (c->pending != STATS_INCONCLUSIVE)
+			out->stop = DUET_DECIDED;
 		return 0;
+	}
 	if (is_last)
 		stats_sequential_last(&c->sequence, n);
 	else
 		stats_sequential_look(&c->sequence, n);
-	c->out->looks++;
-	return judge(c, &c->sequence);
+	out->looks++;
+	c->is_last = is_last;
+	rc = judge(c, &c->sequence);
+	/* A certain answer of few executions may be carry-over: more of them show it. */
+	c->pending = STATS_INCONCLUSIVE;
+	if (!rc && !is_last && compare_has_carry_over(c) && !out->carry.is_checked) {
+		c->pending = out->verdict;
+		out->verdict = STATS_INCONCLUSIVE;
+	}
+	return rc;
 }
 
 static double run_ns(const struct comparison *c)
@@ -220,8 +216,7 @@ static int next_run(struct comparison *c, struct duet_plan *plan)
 	struct duet_run run;
 	int rc;
 
-	compare_tell_start(c, "comparing", c->out->run_count, c->out->schedule.runs_max);
-	rc = compare_run(c, plan, false, &run);
+	rc = compare_run(c, plan, false, &run, "comparing", c->out->run_count, c->out->schedule.runs_max);
 	if (rc)
 		return rc;
 	rc = keep_run(c, &run);
@@ -325,7 +320,9 @@ static int conclude(struct comparison *c, int rc)
 
 static void result_init(struct duet_result *out)
 {
-	*out = (struct duet_result){ .detectable = NAN, .arena = ARENA_INIT };
+	*out = (struct duet_result){ .detectable = NAN,
+		.carry = { .p = NAN, .medians = { { NAN, NAN }, { NAN, NAN } } },
+		.arena = ARENA_INIT };
 	out->effect.log_ratio = stats_interval_open(NAN, 0, 0, "none");
 	out->effect.ratio = out->effect.log_ratio;
 	out->self.ratio = out->cpu = out->effect.log_ratio;

@@ -45,7 +45,7 @@ static void effect(struct buf *out, const struct duet_report *r, const struct du
 	size_t count = 1;
 
 	if (isfinite(result->cpu.estimate))
-		rows[count++] = (struct html_row){ "processor time beside", "quiet", &result->cpu };
+		rows[count++] = (struct html_row){ "CPU time", "quiet", &result->cpu };
 	if (result->self.runs)
 		rows[count++] = (struct html_row){ "A against itself", "quiet", &result->self.ratio };
 	html_intervals(out, rows, count, r->setup->margin);
@@ -116,7 +116,7 @@ static void method(struct buf *out, const struct duet_report *r, const struct du
 	buf_addf(out, ". %s, level %g %%; %zu run%s of %zu pair%s, %zu look%s, stopped: %s.", words ? words : "",
 			100 * r->setup->level, result->run_count, plural(result->run_count), result->pairs.count,
 			plural(result->pairs.count), result->looks, plural(result->looks),
-			duet_stop_name(result->stop));
+			duet_stop_names[result->stop]);
 	if (isfinite(result->detectable))
 		buf_addf(out, " These runs find a change of %.2f %% in 8 of 10 cases.", 100 * (result->detectable - 1));
 	buf_adds(out, "</p>");
@@ -151,7 +151,8 @@ static void causes(struct buf *out, const struct duet_explanation *e)
 
 	buf_addf(out,
 			"<h2>What carries the difference</h2><p>Of %zu recordings of each side: ms a recording and how "
-			"often. Rows whose interval holds 0 are grey.</p><table><tr><th>name</th><th>kind</th><th>B "
+			"often. Rows are grey if the interval contains 0.</p>"
+			"<table><tr><th>name</th><th>kind</th><th>B "
 			"&minus; A</th><th>from</th><th>to</th><th>A</th><th>B</th></tr>",
 			e->recordings);
 	for (size_t i = 0; i < e->count && i < CAUSES_SHOWN; i++) {
@@ -177,8 +178,7 @@ static void circumstances(struct buf *out, const struct duet_report *r)
 	if (isfinite(r->interference.steal_share))
 		buf_addf(out, ", %.1f %% of the processor time stolen", 100 * r->interference.steal_share);
 	if (isfinite(r->interference.pressure_share))
-		buf_addf(out, ", somebody waited for a processor in %.0f %% of the time",
-				100 * r->interference.pressure_share);
+		buf_addf(out, ", tasks waited for a CPU %.0f %% of the time", 100 * r->interference.pressure_share);
 	buf_adds(out, ".");
 	if (r->machine) {
 		buf_adds(out, " On ");

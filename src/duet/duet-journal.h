@@ -28,7 +28,7 @@ struct duet_journal {
 	struct duet_choice choices[DUET_DESIGNS];
 	struct duet_self_check self;
 	struct duet_run *runs;
-	size_t run_count;
+	size_t run_count, run_cap;
 	int64_t spent_ns;
 	bool has_end;
 	enum duet_stop stop;

@@ -7,22 +7,17 @@
 #include <math.h>
 #include <string.h>
 
-static bool has_results(const char *dir)
+bool duet_replay_is(const char *dir)
 {
 	DIR *d = opendir(dir);
 	struct duet_result_name name;
-	bool has = false;
+	bool is = duet_journal_is(dir);
 
-	for (const struct dirent *e; d && !has && (e = readdir(d));)
-		has = duet_result_name_parse(&name, e->d_name);
+	for (const struct dirent *e; d && !is && (e = readdir(d));)
+		is = duet_result_name_parse(&name, e->d_name);
 	if (d)
 		closedir(d);
-	return has;
-}
-
-bool duet_replay_is(const char *dir)
-{
-	return duet_journal_is(dir) || has_results(dir);
+	return is;
 }
 
 static int64_t no_time(void *self)

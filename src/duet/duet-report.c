@@ -1,6 +1,7 @@
 /* duet-report: the summary of several benchmarks, and a report as JSON and CSV. */
 #include "duet/duet-report.h"
 
+#include "base/cleanup.h"
 #include "duet/explain.h"
 #include "duet/measurements.h"
 #include "stats/verdict.h"
@@ -114,6 +115,26 @@ static void write_self(struct json *j, const struct duet_self_check *self)
 	json_end(j);
 }
 
+static void write_carry_over(struct json *j, const struct duet_carry_over *c)
+{
+	static const char *const keys[DUET_SIDES][DUET_SIDES] = { { "a_after_a", "a_after_b" },
+		{ "b_after_a", "b_after_b" } };
+
+	json_key(j, "carry_over");
+	if (!c->is_checked) {
+		json_null(j);
+		return;
+	}
+	json_object(j);
+	json_kbool(j, "found", c->is_found);
+	json_kbool(j, "no_verdict", c->is_blocking);
+	json_kreal(j, "p", c->p);
+	for (int side = 0; side < DUET_SIDES; side++)
+		for (int after = 0; after < DUET_SIDES; after++)
+			json_kreal(j, keys[side][after], c->medians[side][after]);
+	json_end(j);
+}
+
 static void write_side(struct json *j, const struct duet_report *r, const struct duet_entry *e, enum duet_side side)
 {
 	json_object(j);
@@ -174,7 +195,11 @@ static void write_entry(struct json *j, const struct duet_report *r, const struc
 	write_interval(j, &result->effect.ratio);
 	json_kstr(j, "verdict", stats_verdict_name(result->verdict));
 	json_kuint(j, "runs", result->run_count);
+	if (r->setup->budget_ns)
+		json_kuint(j, "sessions", r->sessions ? r->sessions : 1);
 	json_kstr(j, "design", duet_design_names[result->schedule.design]);
+	if (result->why_in_turn)
+		json_kstr(j, "why_in_turn", result->why_in_turn);
 	json_kstr(j, "metric", duet_metric_name(&r->setup->pairing));
 	json_kreal(j, "seconds", result->seconds);
 	json_kreal(j, "level", r->setup->level);
@@ -184,7 +209,7 @@ static void write_entry(struct json *j, const struct duet_report *r, const struc
 	json_kuint(j, "looks", result->looks);
 	if (result->schedule.runs_max)
 		json_kuint(j, "runs_max", result->schedule.runs_max);
-	json_kstr(j, "stop", duet_stop_name(result->stop));
+	json_kstr(j, "stop", duet_stop_names[result->stop]);
 	json_kbool(j, "indicative", result->effect.is_indicative);
 	json_kreal(j, "detectable", result->detectable - 1);
 	if (result->needed_runs) {
@@ -197,6 +222,7 @@ static void write_entry(struct json *j, const struct duet_report *r, const struc
 		write_interval(j, &result->cpu);
 		json_end(j);
 	}
+	write_carry_over(j, &result->carry);
 	write_self(j, &result->self);
 	if (result->is_design_piloted)
 		write_choices(j, result);
@@ -248,6 +274,31 @@ static void write_circumstances(struct json *j, const struct duet_report *r)
 	json_end(j);
 }
 
+/* All commands, best first, relative to the common one. The entries are sorted. */
+static void write_ranking(struct json *j, const struct duet_report *r)
+{
+	size_t next = 0;
+
+	json_key(j, "ranking");
+	json_array(j);
+	for (size_t rank = 1, has_common = 0; rank <= r->count + 1; rank++) {
+		bool is_common = !has_common &&
+				(next == r->count || r->entries[next].result->effect.ratio.estimate > 1);
+
+		json_object(j);
+		json_kuint(j, "rank", rank);
+		json_kstr(j, "command", r->entries[is_common ? 0 : next].commands[is_common ? DUET_A : DUET_B]);
+		if (is_common)
+			json_kreal(j, "ratio", 1);
+		else
+			write_interval(j, &r->entries[next].result->effect.ratio);
+		json_end(j);
+		has_common |= is_common;
+		next += !is_common;
+	}
+	json_end(j);
+}
+
 void duet_report_json(struct json *j, const struct duet_report *r, bool has_samples)
 {
 	json_object(j);
@@ -265,6 +316,8 @@ void duet_report_json(struct json *j, const struct duet_report *r, bool has_samp
 			json_end(j);
 		}
 		json_end(j);
+		if (r->is_ranking)
+			write_ranking(j, r);
 		json_key(j, "mean");
 		json_object(j);
 		write_interval(j, &r->mean);
@@ -275,17 +328,6 @@ void duet_report_json(struct json *j, const struct duet_report *r, bool has_samp
 		write_causes(j, r->explanation);
 	write_circumstances(j, r);
 	json_end(j);
-}
-
-static void csv_text(struct buf *out, const char *text)
-{
-	buf_addc(out, '"');
-	for (; text && *text; text++) {
-		if (*text == '"')
-			buf_addc(out, '"');
-		buf_addc(out, *text);
-	}
-	buf_addc(out, '"');
 }
 
 static void csv_real(struct buf *out, double value)
@@ -303,8 +345,10 @@ void duet_report_csv(struct buf *out, const struct duet_report *r)
 		const struct duet_result *result = e->result;
 		enum duet_metric metric = r->setup->pairing.metric;
 
-		csv_text(out, e->name ? e->name : "");
-		buf_addc(out, ',');
+		buf_addc(out, '"'); /* always quoted: a name may look like a number */
+		for (const char *c = e->name ? e->name : ""; *c; c++)
+			buf_addf(out, "%s%c", *c == '"' ? "\"" : "", *c);
+		buf_adds(out, "\",");
 		duet_csv_cell(out, duet_metric_name(&r->setup->pairing));
 		buf_addf(out, ",%s,%s", duet_design_names[result->schedule.design],
 				stats_verdict_name(result->verdict));
@@ -319,4 +363,121 @@ void duet_report_csv(struct buf *out, const struct duet_report *r)
 		csv_real(out, e->p_adjusted);
 		buf_addc(out, '\n');
 	}
+}
+
+/* A report in Markdown, as a comment on a pull request. */
+
+/* Escapes a cell: no bar, no newline, no Markdown markup. */
+static void cell(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("|\\`*_<>[]#", *text))
+			buf_addc(out, '\\');
+		buf_addc(out, *text == '\n' || *text == '\r' ? ' ' : *text);
+	}
+}
+
+static void percent(struct buf *out, double ratio)
+{
+	if (isfinite(ratio))
+		buf_addf(out, "%+.2f %%", 100 * (ratio - 1));
+	else
+		buf_adds(out, "?");
+}
+
+/* A single comparison is titled by its commands or revisions. */
+static void title(struct buf *out, const struct duet_entry *e)
+{
+	if (e->name) {
+		cell(out, e->name);
+	} else if (e->commands[DUET_A] && e->commands[DUET_B]) {
+		cell(out, e->commands[DUET_A]);
+		buf_adds(out, " → ");
+		cell(out, e->commands[DUET_B]);
+	}
+}
+
+static void row(struct buf *out, const struct duet_report *r, const struct duet_entry *e)
+{
+	static const char *const marks[] = { [STATS_INCONCLUSIVE] = "❔",
+		[STATS_FASTER] = "🟢",
+		[STATS_SLOWER] = "🔴",
+		[STATS_EQUIVALENT] = "⚪" };
+	const struct duet_result *result = e->result;
+	enum duet_metric metric = r->setup->pairing.metric;
+
+	buf_addf(out, "| %s %s | ", marks[result->verdict], duet_verdict_word(&r->setup->pairing, result->verdict));
+	title(out, e);
+	buf_adds(out, " | ");
+	for (int side = 0; side < DUET_SIDES; side++) {
+		duet_say_value(out, metric,
+				duet_metric_median(result->runs, result->run_count, (enum duet_side)side, metric));
+		buf_adds(out, " | ");
+	}
+	percent(out, result->effect.ratio.estimate);
+	buf_adds(out, " | ");
+	percent(out, result->effect.ratio.lo);
+	buf_adds(out, " to ");
+	percent(out, result->effect.ratio.hi);
+	buf_addf(out, " | %zu |\n", result->run_count);
+}
+
+static void causes(struct buf *out, const struct duet_explanation *e)
+{
+	enum { CAUSES_SHOWN = 10 };
+
+	buf_addf(out,
+			"\n<details><summary>What carries the difference, of %zu recordings of each</summary>\n\n"
+			"| kind | name | B - A (ms) | interval |\n|---|---|---:|---:|\n",
+			e->recordings);
+	for (size_t i = 0; i < e->count && i < CAUSES_SHOWN; i++) {
+		const struct duet_cause *c = &e->causes[i];
+
+		buf_addf(out, "| %s | ", c->kind);
+		cell(out, c->name);
+		buf_addf(out, " | %+.3f | %+.3f to %+.3f |\n", c->delta.estimate / 1e6, c->delta.lo / 1e6,
+				c->delta.hi / 1e6);
+	}
+	buf_adds(out, "\n</details>\n");
+}
+
+void duet_report_markdown(struct buf *out, const struct duet_report *r)
+{
+	CLEANUP(buf_release) struct buf need = BUF_INIT;
+
+	if (r->count == 1) {
+		buf_adds(out, "**");
+		duet_say_answer(out, r, &r->entries[0]);
+		buf_adds(out, "**\n\n");
+		duet_say_need(&need, r, &r->entries[0]);
+		if (need.len)
+			buf_addf(out, "%s\n\n", need.data);
+	}
+	buf_addf(out, "| verdict | benchmark | A (%1$s) | B (%1$s) | change | %2$g %% interval | runs |\n",
+			duet_metric_name(&r->setup->pairing), 100 * r->setup->level);
+	buf_adds(out, "|---|---|---:|---:|---:|---:|---:|\n");
+	for (size_t i = 0; i < r->count; i++)
+		row(out, r, &r->entries[i]);
+	if (r->count > 1) {
+		buf_adds(out, "| | geometric mean | | | ");
+		percent(out, r->mean.estimate);
+		buf_adds(out, " | ");
+		percent(out, r->mean.lo);
+		buf_adds(out, " to ");
+		percent(out, r->mean.hi);
+		buf_adds(out, " | |\n");
+	}
+	if (r->count > 1) {
+		CLEANUP(buf_release) struct buf held = BUF_INIT;
+
+		duet_say_held_back(&held, r);
+		if (held.len)
+			buf_addf(out, "\n> %s.\n", held.data);
+	}
+	for (size_t i = 0; i < r->warning_count; i++)
+		buf_addf(out, "\n> ⚠ %s.\n", r->warnings[i]);
+	if (r->explanation)
+		causes(out, r->explanation);
+	if (r->repeat)
+		buf_addf(out, "\n<details><summary>Repeat it</summary>\n\n    %s\n\n</details>\n", r->repeat);
 }

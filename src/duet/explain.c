@@ -3,11 +3,9 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/map.h"
-#include "model/dimensions.h"
-#include "model/rows.h"
-#include "model/run-model.h"
+#include "base/vec.h"
+#include "engine/call-sums.h"
 #include "model/stacks.h"
-#include "model/totals.h"
 #include "store/schema.h"
 
 #include <errno.h>
@@ -30,7 +28,8 @@ struct collector {
 	struct map index;
 	struct tally *tallies;
 	size_t count, capacity;
-	size_t recordings, now; /* total number of recordings, and the current one */
+	size_t recordings, now;        /* total number of recordings, and the current one */
+	const char *roots[DUET_SIDES]; /* of each side's files, for names that are paths; NULL: none */
 	struct arena *arena;
 	struct sonde_err *err;
 };
@@ -44,19 +43,10 @@ static struct tally *tally_of(struct collector *c, const char *kind, const struc
 	buf_addf(&key, "%s ", kind);
 	buf_add(&key, name->data, name->bytes);
 	place = map_put(&c->index, key.data, key.len, &is_new);
-	if (!place || (is_new && c->count == CAUSES_MAX))
-		return NULL;
-	if (!is_new)
+	if (place && !is_new)
 		return &c->tallies[*place];
-	if (c->count == c->capacity) {
-		size_t capacity = c->capacity ? 2 * c->capacity : 64;
-		struct tally *tallies = reallocarray(c->tallies, capacity, sizeof(*tallies));
-
-		if (!tallies)
-			return NULL;
-		c->tallies = tallies;
-		c->capacity = capacity;
-	}
+	if (!place || !VEC_GROW(c->tallies, c->capacity, c->count + 1, CAUSES_MAX))
+		return NULL;
 	*place = c->count;
 	c->tallies[c->count] = (struct tally){ .kind = kind,
 		.name = arena_copy(c->arena, name->data, name->bytes),
@@ -79,7 +69,7 @@ static struct store_text from_within(struct store_text path, const char *root)
 
 /* root: of the side's files, for names that are paths; else NULL. */
 static int add_totals(struct collector *c, enum duet_side side, const char *kind, const char *root,
-		const struct model_total *totals, size_t count)
+		const struct call_sum *totals, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct store_text name = from_within(totals[i].name, root);
@@ -93,9 +83,10 @@ static int add_totals(struct collector *c, enum duet_side side, const char *kind
 	return 0;
 }
 
-static const struct model_rows_opts every_row;
+static const struct engine_run_opts every_row;
 
-static void add_time(struct collector *c, enum duet_side side, const char *kind, const char *text, int64_t ns)
+static void add_time(struct collector *c, enum duet_side side, const char *kind, const char *text, int64_t ns,
+		uint64_t count)
 {
 	struct store_text name = { .data = text, .bytes = strlen(text) };
 	struct tally *t = tally_of(c, kind, &name);
@@ -103,7 +94,21 @@ static void add_time(struct collector *c, enum duet_side side, const char *kind,
 	if (!t || !t->name || !t->ns[DUET_A] || !t->ns[DUET_B])
 		return;
 	t->ns[side][c->now] += (double)ns;
-	t->calls[side]++;
+	t->calls[side] += (double)count;
+}
+
+/* Sums a table by the query; a run without the table has no groups. Free the plan, also after a failure. */
+static int sum_table(struct collector *c, struct model_run *run, enum store_table_id id, const struct engine_query *q,
+		struct engine_plan **plan)
+{
+	struct store_table *table = model_table(run, id);
+	int rc = engine_plan_new(plan, store_schemas[id], c->err);
+
+	if (!rc && engine_plan_query(*plan, q) < 0)
+		rc = err_sys(c->err, ENOMEM, "cannot explain the difference");
+	if (!rc && table)
+		rc = engine_plan_run(*plan, table, &every_row, c->err);
+	return rc ? rc : engine_plan_finish(*plan, c->err);
 }
 
 /* Returns the function of a stack; NULL if unknown. */
@@ -119,17 +124,19 @@ static const char *place_of(struct model_stacks *stacks, int64_t stack)
 /* Adds CPU time by function. */
 static int add_functions(struct collector *c, enum duet_side side, struct model_run *run, struct model_stacks *stacks)
 {
-	struct model_rows *rows = NULL;
-	const struct store_sample *row;
-	int rc = model_rows_open(&rows, model_table(run, STORE_TABLE_SAMPLE), &every_row, c->err);
+	struct engine_query by_stack = { "samples", 1, { STORE_SAMPLE_stack }, ENGINE_NONE, 1,
+		{ { ENGINE_SUM, STORE_SAMPLE_weight_ns } } };
+	struct engine_plan *plan = NULL;
+	int rc = sum_table(c, run, STORE_TABLE_SAMPLE, &by_stack, &plan);
 
-	while (!rc && !(rc = model_rows_next(rows, (const void **)&row, c->err)) && row) {
-		const char *place = place_of(stacks, row->stack);
+	for (size_t i = 0; !rc && i < engine_plan_groups(plan, 0)->count; i++) {
+		const struct engine_groups *g = engine_plan_groups(plan, 0);
+		const char *place = place_of(stacks, engine_key(g, i, 0));
 
-		if (place && row->weight_ns != STORE_NULL)
-			add_time(c, side, "function", place, row->weight_ns);
+		if (place && engine_count(g, 0, i))
+			add_time(c, side, "function", place, engine_sum(g, 0, i), engine_count(g, 0, i));
 	}
-	model_rows_free(rows);
+	engine_plan_free(plan);
 	return rc;
 }
 
@@ -151,41 +158,45 @@ static int64_t own_stack(struct model_stacks *stacks, int64_t stack)
 /* Adds off-CPU time by reason; and by function, for waits with a stack that were not preemptions. */
 static int add_waits(struct collector *c, enum duet_side side, struct model_run *run, struct model_stacks *stacks)
 {
-	struct model_rows *rows = NULL;
-	const struct store_sched *row;
-	int rc = model_rows_open(&rows, model_table(run, STORE_TABLE_SCHED), &every_row, c->err);
+	struct engine_query by_stack = { "waits", 2, { STORE_SCHED_state, STORE_SCHED_stack }, ENGINE_NONE, 1,
+		{ { ENGINE_TIME, ENGINE_NONE } } };
+	struct engine_plan *plan = NULL;
+	int rc = sum_table(c, run, STORE_TABLE_SCHED, &by_stack, &plan);
 
-	while (!rc && !(rc = model_rows_next(rows, (const void **)&row, c->err)) && row) {
+	for (size_t i = 0; !rc && i < engine_plan_groups(plan, 0)->count; i++) {
 		CLEANUP(buf_release) struct buf name = BUF_INIT;
-		const char *state = model_cname(run, row->state),
-			   *place = place_of(stacks, own_stack(stacks, row->stack));
+		const struct engine_groups *g = engine_plan_groups(plan, 0);
+		const char *state = model_cname(run, engine_key(g, i, 0));
+		const char *place = place_of(stacks, own_stack(stacks, engine_key(g, i, 1)));
+		uint64_t count = engine_count(g, 0, i);
 
-		if (row->dur_ns == STORE_NULL || !state)
+		if (!count || !state)
 			continue;
-		add_time(c, side, "wait", state, row->dur_ns);
+		add_time(c, side, "wait", state, engine_sum(g, 0, i), count);
 		if (!place || !strcmp(state, "preempted"))
 			continue;
 		buf_addf(&name, "%s in %s", state, place);
 		if (!buf_error(&name))
-			add_time(c, side, "wait", name.data, row->dur_ns);
+			add_time(c, side, "wait", name.data, engine_sum(g, 0, i), count);
 	}
-	model_rows_free(rows);
+	engine_plan_free(plan);
 	return rc;
 }
 
-static int read_bundle(struct collector *c, enum duet_side side, const char *root, const char *path)
+static int read_recording(void *arg, enum duet_side side, const char *path, struct sonde_err *err)
 {
-	struct model_totals totals = { 0 };
+	struct collector *c = arg;
+	struct call_sums totals = { 0 };
 	struct model_stacks *stacks = NULL;
 	struct model_run *run = NULL;
 	int rc = model_run_open(&run, path, c->err);
 
 	if (!rc)
-		rc = model_totals_make(run, &totals, c->err);
+		rc = call_sums_read(&totals, run, &every_row, c->err);
 	if (!rc)
 		rc = add_totals(c, side, "call", NULL, totals.calls, totals.call_count);
 	if (!rc)
-		rc = add_totals(c, side, "file", root, totals.paths, totals.path_count);
+		rc = add_totals(c, side, "file", c->roots[side], totals.paths, totals.path_count);
 	if (!rc)
 		rc = model_stacks_open(&stacks, run, c->err);
 	if (!rc)
@@ -193,34 +204,8 @@ static int read_bundle(struct collector *c, enum duet_side side, const char *roo
 	if (!rc)
 		rc = add_waits(c, side, run, stacks);
 	model_stacks_free(stacks);
-	model_totals_release(&totals);
+	call_sums_release(&totals);
 	model_run_free(run);
-	return rc;
-}
-
-/* Records both sides once, in the order of the plan. */
-static int record_once(struct duet_steps *s, struct duet_plan *plan, struct collector *c)
-{
-	struct duet_exec own = *s->exec;
-	struct duet_runner runner = duet_exec_runner(&own);
-	struct duet_run run = { 0 };
-	struct duet_turn turn;
-	struct duet_task task = { .design = DUET_RMIT, .turns = &turn, .turn_count = 1 };
-	int rc;
-
-	duet_plan_next(plan, &turn);
-	own.commands[DUET_A].argv = s->argv[DUET_A];
-	own.commands[DUET_B].argv = s->argv[DUET_B];
-	rc = runner.run(runner.self, &task, &run, c->err);
-	duet_run_release(&run);
-	for (int side = 0; side < DUET_SIDES; side++) {
-		char path[FS_TEMP_BYTES + 16];
-
-		snprintf(path, sizeof(path), "%s/%c", s->dir.path, "AB"[side]);
-		if (!rc)
-			rc = read_bundle(c, (enum duet_side)side, s->exec->commands[side].root, path);
-		fs_remove_tree(AT_FDCWD, path);
-	}
 	return rc;
 }
 
@@ -263,14 +248,21 @@ static int make_causes(struct collector *c, double level, struct duet_explanatio
 int duet_explain(struct duet_steps *s, size_t recordings, uint64_t seed, double level, struct arena *arena,
 		struct duet_explanation *out, struct sonde_err *err)
 {
-	struct collector c = { .recordings = recordings, .arena = arena, .err = err };
+	struct collector c = { .recordings = recordings,
+		.roots = { s->exec->commands[DUET_A].root, s->exec->commands[DUET_B].root },
+		.arena = arena,
+		.err = err };
 	struct duet_plan plan;
 	int rc = 0;
 
 	*out = (struct duet_explanation){ 0 };
 	duet_plan_init(&plan, DUET_RMIT, 1, false, seed);
-	for (; c.now < recordings && !rc; c.now++)
-		rc = record_once(s, &plan, &c);
+	for (; c.now < recordings && !rc; c.now++) {
+		struct duet_turn turn;
+
+		duet_plan_next(&plan, &turn);
+		rc = duet_steps_record(s, &turn, read_recording, &c, err);
+	}
 	if (!rc)
 		rc = make_causes(&c, level, out);
 	map_release(&c.index);

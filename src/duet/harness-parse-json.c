@@ -27,11 +27,6 @@ static double number_at(json_t *object, const char *key)
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static int put_text(const struct duet_parse *p, struct duet_row *row, const char *column, const char *text)
-{
-	return text ? duet_table_put(p->table, row, column, text) : 0;
-}
-
 static int renaissance_benchmark(const struct duet_parse *p, const char *name, json_t *benchmark, double start_ms)
 {
 	json_t *results = json_object_get(benchmark, "results"), *result;
@@ -90,10 +85,11 @@ static int hyperfine_result(const struct duet_parse *p, json_t *result)
 		struct duet_row *row;
 
 		if (!json_is_number(time))
-			return duet_parse_wrong(p, "has a time that is no number");
+			return duet_parse_wrong(p, "has a time that is not a number");
 		row = duet_parse_row(p, (int64_t)i, NAN, json_number_value(time) * 1e9);
-		if (!row || put_text(p, row, "command", command))
+		if (!row || (command && duet_table_put(p->table, row, "command", command)))
 			return -ENOMEM;
+		row->is_repetition = true;
 		row->benchmark = command ? arena_strdup(&p->table->arena, command) : NULL;
 	}
 	return 0;
@@ -152,13 +148,15 @@ static int google_benchmark(const struct duet_parse *p, json_t *item)
 	if (kind && !strcmp(kind, "aggregate"))
 		return 0;
 	if (json_is_true(json_object_get(item, "error_occurred")))
-		return duet_parse_wrong(p, "says that '%s' failed: %s", name ? name : "a benchmark", why ? why : "?");
+		return duet_parse_wrong(p, "reports that '%s' failed: %s", name ? name : "a benchmark",
+				why ? why : "?");
 	if (!name || !isfinite(unit) || !isfinite(number_at(item, "real_time")))
 		return duet_parse_wrong(p, "has a benchmark without name, real_time or time_unit");
 	row = duet_parse_row(p, isfinite(repetition) ? (int64_t)repetition : 0, NAN,
 			number_at(item, "real_time") * unit);
 	if (!row)
 		return -ENOMEM;
+	row->is_repetition = isfinite(repetition);
 	row->cpu_ns = number_at(item, "cpu_time") * unit;
 	row->benchmark = arena_strdup(&p->table->arena, name);
 	return isfinite(row->cpu_ns) ? duet_table_putf(p->table, row, "cpu_time_ns", DUET_NS_FORMAT, row->cpu_ns) : 0;
@@ -224,7 +222,7 @@ static int jmh_benchmark(const struct duet_parse *p, json_t *item)
 			struct duet_row *row;
 
 			if (!json_is_number(score) || !isfinite(ns))
-				return duet_parse_wrong(p, "has a score of '%s' that is no time in '%s'", name,
+				return duet_parse_wrong(p, "has a score of '%s' that is not a time in '%s'", name,
 						unit ? unit : "(no unit)");
 			row = duet_parse_row(p, iteration++, NAN, ns);
 			if (!row || duet_table_putf(p->table, row, "fork", "%zu", f))
@@ -258,7 +256,7 @@ static int pytest_benchmark(const struct duet_parse *p, json_t *item)
 		struct duet_row *row;
 
 		if (!json_is_number(time))
-			return duet_parse_wrong(p, "has a time that is no number");
+			return duet_parse_wrong(p, "has a time that is not a number");
 		row = duet_parse_row(p, (int64_t)i, NAN, json_number_value(time) * 1e9);
 		if (!row)
 			return -ENOMEM;

@@ -88,8 +88,7 @@ static int csv_row(const struct duet_parse *p, const struct csv *c, char *line, 
 		return duet_parse_wrong(p, "has %zu fields in line %zu, and its header %zu: it is cut or damaged", n,
 				number, c->count);
 	if (!duet_parse_number(fields[c->time], &time) || time < 0)
-		return duet_parse_wrong(p, "has the time '%.40s' in line %zu, which is no number", fields[c->time],
-				number);
+		return duet_parse_wrong(p, "has an invalid time '%.40s' in line %zu", fields[c->time], number);
 	row = duet_parse_row(p, iteration, NAN, time);
 	if (!row)
 		return -ENOMEM;
@@ -195,7 +194,7 @@ static int regex_match(const struct duet_parse *p, const char *from, const regma
 		if (n && n < sizeof(text))
 			memcpy(text, from + m[g + 1].rm_so, n);
 		if (!duet_parse_number(text, &numbers[g]))
-			return duet_parse_wrong(p, "has the match '%.40s' that is no number", text);
+			return duet_parse_wrong(p, "has a match '%.40s' that is not a number", text);
 	}
 	if (groups == 1)
 		return duet_parse_row(p, iteration, NAN, numbers[0] * unit) ? 0 : -ENOMEM;
@@ -215,7 +214,7 @@ int duet_parse_regex(const struct duet_parse *p, char *text, size_t bytes)
 		char why[128];
 
 		regerror(rc, &re, why, sizeof(why));
-		return err_set(p->err, EINVAL, "'%s' is no regular expression: %s", p->pattern, why);
+		return err_set(p->err, EINVAL, "invalid regular expression '%s': %s", p->pattern, why);
 	}
 	if (re.re_nsub < 1 || re.re_nsub > 2)
 		rc = err_set(p->err, EINVAL,

@@ -78,20 +78,10 @@ struct duet_row *duet_parse_span(const struct duet_parse *p, int64_t iteration, 
 	return row;
 }
 
-/* Parses the digits after the point, as ns; truncates finer ones. */
-static int64_t fraction_ns(char **at)
-{
-	int64_t ns = 0, unit = 100000000;
-
-	for (; isdigit((unsigned char)**at); (*at)++, unit /= 10)
-		ns += unit * (**at - '0');
-	return ns;
-}
-
 bool duet_parse_instant(char **at, bool is_ns, int64_t *ns)
 {
 	char *from = *at + strspn(*at, " \t"), *end = from;
-	int64_t whole = 0, fraction = 0;
+	int64_t whole = 0, fraction = 0, unit = 1000000000;
 	bool has_point;
 
 	for (; isdigit((unsigned char)*end); end++)
@@ -100,10 +90,9 @@ bool duet_parse_instant(char **at, bool is_ns, int64_t *ns)
 	has_point = *end == '.';
 	if (end == from)
 		return false;
-	if (has_point) {
-		end++;
-		fraction = fraction_ns(&end);
-	}
+	/* The digits after the point as ns; finer ones are truncated. */
+	for (end += has_point; has_point && isdigit((unsigned char)*end); end++)
+		fraction += (unit /= 10) * (*end - '0');
 	if (*end == 'e' || *end == 'E') { /* printf's %e: limited to its precision */
 		double value = strtod(from, &end) * (has_point || !is_ns ? 1e9 : 1);
 
@@ -120,48 +109,11 @@ bool duet_parse_instant(char **at, bool is_ns, int64_t *ns)
 	return true;
 }
 
-static bool starts(const char *text, char c)
-{
-	while (isspace((unsigned char)*text))
-		text++;
-	return *text == c;
-}
-
-static bool fits_renaissance(const char *text)
-{
-	return starts(text, '{') && strstr(text, "\"start_unix_ms\"");
-}
-
-static bool fits_hyperfine(const char *text)
-{
-	return starts(text, '{') && strstr(text, "\"results\"") && strstr(text, "\"command\"");
-}
-
-static bool fits_google(const char *text)
-{
-	return starts(text, '{') && strstr(text, "\"real_time\"") && strstr(text, "\"time_unit\"");
-}
-
-static bool fits_jmh(const char *text)
-{
-	return starts(text, '[') && strstr(text, "\"primaryMetric\"");
-}
-
-static bool fits_pytest(const char *text)
-{
-	return starts(text, '{') && strstr(text, "\"benchmarks\"") && strstr(text, "\"stats\"");
-}
-
 static bool fits_csv(const char *text)
 {
 	const char *column = strstr(text, "iteration_time_ns");
 
 	return column && !memchr(text, '\n', (size_t)(column - text));
-}
-
-static bool fits_speccpu(const char *text)
-{
-	return strstr(text, "Rate Start:") != NULL;
 }
 
 static bool fits_lines(const char *text)
@@ -180,63 +132,61 @@ static const char *const google_suites[] = { "googlebenchmark", "gbench", NULL }
 static const char *const pytest_suites[] = { "pytest", NULL };
 
 const struct duet_format duet_formats[] = {
-	{ "renaissance", "Renaissance's JSON", .fits = fits_renaissance, .parse = duet_parse_renaissance },
+	{ "renaissance", "Renaissance's JSON", .start = '{', .marks = { "\"start_unix_ms\"" },
+			.parse = duet_parse_renaissance },
 	{ "dacapo", "CSV of DaCapo and ScalaBench", dacapo_suites, .fits = fits_csv, .parse = duet_parse_csv },
-	{ "speccpu", "a directory with a log of SPEC CPU", speccpu_suites, true, "002.log", fits_speccpu,
-			duet_parse_speccpu },
-	{ "jmh", "JMH's JSON", .fits = fits_jmh, .parse = duet_parse_jmh },
-	{ "google-benchmark", "Google Benchmark's JSON", google_suites, .fits = fits_google,
-			.parse = duet_parse_google },
-	{ "pytest-benchmark", "pytest-benchmark's JSON", pytest_suites, .fits = fits_pytest,
-			.parse = duet_parse_pytest },
-	{ "hyperfine", "hyperfine's JSON", .fits = fits_hyperfine, .parse = duet_parse_hyperfine },
+	{ "speccpu", "a directory with a log of SPEC CPU", speccpu_suites, true, "002.log", .marks = { "Rate Start:" },
+			.parse = duet_parse_speccpu },
+	{ "jmh", "JMH's JSON", .start = '[', .marks = { "\"primaryMetric\"" }, .parse = duet_parse_jmh },
+	{ "google-benchmark", "Google Benchmark's JSON", google_suites, .start = '{',
+			.marks = { "\"real_time\"", "\"time_unit\"" }, .parse = duet_parse_google },
+	{ "pytest-benchmark", "pytest-benchmark's JSON", pytest_suites, .start = '{',
+			.marks = { "\"benchmarks\"", "\"stats\"" }, .parse = duet_parse_pytest },
+	{ "hyperfine", "hyperfine's JSON", .start = '{', .marks = { "\"results\"", "\"command\"" },
+			.parse = duet_parse_hyperfine },
 	{ "lines", "a line an iteration: its start and end, in ns or as decimals in s", .fits = fits_lines,
 			.parse = duet_parse_lines },
 	{ "regex", "what a regular expression finds", .parse = duet_parse_regex },
 	{ NULL },
 };
 
-static bool has_suite(const struct duet_format *f, const char *name)
-{
-	for (size_t i = 0; f->suites && f->suites[i]; i++)
-		if (!strcmp(f->suites[i], name))
-			return true;
-	return !strcmp(f->name, name);
-}
-
 const struct duet_format *duet_format_named(const char *name)
 {
-	for (const struct duet_format *f = duet_formats; f->name; f++)
-		if (has_suite(f, name))
+	for (const struct duet_format *f = duet_formats; f->name; f++) {
+		if (!strcmp(f->name, name))
 			return f;
+		for (size_t i = 0; f->suites && f->suites[i]; i++)
+			if (!strcmp(f->suites[i], name))
+				return f;
+	}
 	return NULL;
 }
 
 const struct duet_format *duet_format_of(const char *text)
 {
-	for (const struct duet_format *f = duet_formats; f->name; f++)
-		if (f->fits && f->fits(text))
+	char first = text[strspn(text, " \t\r\n\v\f")];
+
+	for (const struct duet_format *f = duet_formats; f->name; f++) {
+		bool fits = f->fits ? f->fits(text) : f->marks[0] && (!f->start || first == f->start);
+
+		for (size_t i = 0; fits && i < DUET_MARKS_MAX && f->marks[i]; i++)
+			fits = strstr(text, f->marks[i]) != NULL;
+		if (fits)
 			return f;
+	}
 	return NULL;
-}
-
-static bool ends_with(const char *name, const char *ending)
-{
-	size_t n = strlen(name), e = strlen(ending);
-
-	return n >= e && !strcmp(name + n - e, ending);
 }
 
 /* Finds the one file in a result directory with that ending. */
 static int find_file(const struct duet_parse *p, const char *ending, struct buf *path)
 {
 	DIR *dir = opendir(p->path);
-	size_t found = 0;
+	size_t found = 0, n = strlen(ending);
 
 	if (!dir)
 		return err_sys(p->err, errno, "cannot open '%s'", p->path);
 	for (struct dirent *e; (e = readdir(dir));)
-		if (ends_with(e->d_name, ending)) {
+		if (strlen(e->d_name) >= n && !strcmp(e->d_name + strlen(e->d_name) - n, ending)) {
 			buf_reset(path);
 			buf_addf(path, "%s/%s", p->path, e->d_name);
 			found++;
@@ -247,31 +197,19 @@ static int find_file(const struct duet_parse *p, const char *ending, struct buf 
 	return buf_error(path) ? err_sys(p->err, ENOMEM, "cannot read '%s'", p->path) : 0;
 }
 
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
-static int read_result(const struct duet_parse *p, const struct duet_format *format, struct buf *text)
-{
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	const char *ending = format && format->is_directory ? format->file_ending : "002.log";
-	int rc;
-
-	if (!is_directory(p->path))
-		return fs_read_file(AT_FDCWD, p->path, DUET_RESULT_BYTES_MAX, text, p->err);
-	rc = find_file(p, ending, &path);
-	return rc ? rc : fs_read_file(AT_FDCWD, path.data, DUET_RESULT_BYTES_MAX, text, p->err);
-}
-
 int duet_parse_result(const struct duet_parse *p, const struct duet_format *format)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
 	size_t before = p->table->count;
-	int rc = read_result(p, format, &text);
+	struct stat st;
+	int rc = 0;
 
+	if (!stat(p->path, &st) && S_ISDIR(st.st_mode))
+		rc = find_file(p, format && format->is_directory ? format->file_ending : "002.log", &path);
+	else
+		buf_adds(&path, p->path);
+	if (!rc)
+		rc = fs_read_file(AT_FDCWD, path.data, DUET_RESULT_BYTES_MAX, &text, p->err);
 	if (rc)
 		return rc;
 	if (!format)
@@ -281,6 +219,8 @@ int duet_parse_result(const struct duet_parse *p, const struct duet_format *form
 		err_hint(p->err, "--regex takes times out of any text");
 		return rc;
 	}
+	if (p->used)
+		*p->used = format;
 	rc = format->parse(p, text.data, text.len);
 	if (!rc && p->table->count == before)
 		rc = duet_parse_wrong(p, "has no iterations in it");

@@ -12,13 +12,14 @@
 
 #include <regex.h>
 
-enum { DUET_RESULT_BYTES_MAX = 256 << 20 };
+enum { DUET_RESULT_BYTES_MAX = 256 << 20, DUET_MARKS_MAX = 2 };
 
 struct duet_parse {
-	const char *path;         /* for messages */
-	struct duet_table *table; /* rows are added here; the caller fills in the rest of them */
-	const char *pattern;      /* regex: with one group, a time, or two, start and end */
-	double unit_ns;           /* regex: unit of the numbers; 0: seconds */
+	const char *path;                /* for messages */
+	struct duet_table *table;        /* rows are added here; the caller fills in the rest of them */
+	const char *pattern;             /* regex: with one group, a time, or two, start and end */
+	double unit_ns;                  /* regex: unit of the numbers; 0: seconds */
+	const struct duet_format **used; /* receives the format of the result; NULL: not wanted */
 	struct sonde_err *err;
 };
 
@@ -28,7 +29,10 @@ struct duet_format {
 	const char *const *suites; /* other suites with this result format; NULL: none */
 	bool is_directory;         /* the result is a directory; text is the file in it */
 	const char *file_ending;   /* is_directory: the ending of its result file */
-	/* Is the text in this format? NULL: only if requested by name. */
+	/* The text is in this format if it starts with this character, after blanks, and contains all marks; */
+	char start; /* 0: any */
+	const char *marks[DUET_MARKS_MAX];
+	/* or if this returns true. No mark and no function: only if requested by name. */
 	bool (*fits)(const char *text);
 	/* text ends in '\0' and may be modified. */
 	int (*parse)(const struct duet_parse *p, char *text, size_t bytes);

@@ -86,23 +86,6 @@ static const char *text_at(sqlite3_stmt *s, int column, struct arena *arena)
 	return text ? arena_strdup(arena, (const char *)text) : NULL;
 }
 
-/* Finds changes of the level, among values that are present. */
-static int find_changes(struct duet_series *series, struct arena *arena, struct sonde_err *err)
-{
-	double *x = arena_alloc(arena, (series->count + 1) * sizeof(*x));
-	struct stats_changes how = { 0 };
-
-	for (size_t i = 0; x && i < series->count; i++)
-		x[i] = log(series->points[i].b);
-	return x ? stats_changepoints(x, series->count, &how, arena, &series->segments, &series->segment_count, err)
-		 : err_sys(err, ENOMEM, "cannot read the history");
-}
-
-static bool is_next(const struct duet_series *s, const char *name, const char *metric)
-{
-	return !s || strcmp(s->name, name) != 0 || strcmp(s->metric, metric) != 0;
-}
-
 /* Rows are sorted by series; the number of rows bounds the number of series. */
 static int collect(sqlite3_stmt *s, struct duet_series *series, struct duet_point *points, size_t most, size_t *count,
 		struct arena *arena)
@@ -112,10 +95,11 @@ static int collect(sqlite3_stmt *s, struct duet_series *series, struct duet_poin
 
 	while (used < most && (got = sqlite3_step(s)) == SQLITE_ROW) {
 		const char *name = text_at(s, 0, arena), *metric = text_at(s, 1, arena);
+		const struct duet_series *last = *count ? &series[*count - 1] : NULL;
 
 		if (!name || !metric)
 			return -ENOMEM;
-		if (is_next(*count ? &series[*count - 1] : NULL, name, metric))
+		if (!last || strcmp(last->name, name) != 0 || strcmp(last->metric, metric) != 0)
 			series[(*count)++] = (struct duet_series){ .name = name,
 				.metric = metric,
 				.points = points + used };
@@ -162,7 +146,16 @@ int duet_history_read(const char *path, struct duet_series **series, size_t *cou
 	sqlite3_close(db);
 	if (rc)
 		return err_sys(err, -rc, "cannot read the history '%s'", path);
-	for (size_t i = 0; i < *count && !rc; i++)
-		rc = find_changes(&(*series)[i], arena, err);
+	/* Changes of the level, among values that are present. */
+	for (size_t i = 0; i < *count && !rc; i++) {
+		struct duet_series *one = &(*series)[i];
+		struct stats_changes how = { 0 };
+		double *x = arena_alloc(arena, (one->count + 1) * sizeof(*x));
+
+		for (size_t k = 0; x && k < one->count; k++)
+			x[k] = log(one->points[k].b);
+		rc = x ? stats_changepoints(x, one->count, &how, arena, &one->segments, &one->segment_count, err)
+		       : err_sys(err, ENOMEM, "cannot read the history");
+	}
 	return rc;
 }

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/procfs.h"
-#include "duet/run-commands.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -38,29 +37,21 @@ static double read_pressure(void)
 	return proc_number(text, "some", 3, &us) ? (double)us : NAN;
 }
 
-/* Appends the value of the first line with this key. */
-static void add_cpu_model(struct buf *out)
-{
-	static const char key[] = "model name";
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *line, *value;
-
-	if (fs_read_file(AT_FDCWD, "/proc/cpuinfo", TEXT_MAX, &text, NULL))
-		return;
-	line = strstr(text.data, key);
-	value = line ? strstr(line, ": ") : NULL;
-	if (value)
-		buf_addf(out, ", %.*s", (int)strcspn(value + 2, "\n"), value + 2);
-}
-
 void duet_machine(struct buf *out)
 {
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *model = NULL;
 	struct utsname name;
 
 	if (uname(&name))
 		return;
 	buf_addf(out, "%s %s %s", name.sysname, name.release, name.machine);
-	add_cpu_model(out);
+	/* All CPUs have the model of the first; some architectures have no such line. */
+	if (!fs_read_file(AT_FDCWD, "/proc/cpuinfo", TEXT_MAX, &text, NULL))
+		model = strstr(text.data, "model name");
+	model = model ? strstr(model, ": ") : NULL;
+	if (model)
+		buf_addf(out, ", %.*s", (int)strcspn(model + 2, "\n"), model + 2);
 	buf_addf(out, ", %zu CPU%s", duet_cpu_count(), duet_cpu_count() == 1 ? "" : "s");
 }
 
@@ -78,4 +69,39 @@ void duet_interference_stop(struct duet_interference *a)
 	read_ticks(&steal, &total);
 	a->steal_share = total > a->total ? (steal - a->steal) / (total - a->total) : NAN;
 	a->pressure_share = us > 0 ? (read_pressure() - a->waited_us) / us : NAN;
+}
+
+/*
+ * cpus: assigns CPUs to the two sides. CPUs with adjacent numbers are often two threads of one core or share a cache;
+ * halves cut in the middle keep a side's CPUs together and the sides separate.
+ */
+
+static size_t allowed_cpus(cpu_set_t *set)
+{
+	if (sched_getaffinity(0, sizeof(*set), set))
+		CPU_ZERO(set);
+	return (size_t)CPU_COUNT(set);
+}
+
+size_t duet_cpu_count(void)
+{
+	cpu_set_t all;
+	size_t n = allowed_cpus(&all);
+
+	return n ? n : 1;
+}
+
+bool duet_split_cpus(cpu_set_t cpus[DUET_SIDES])
+{
+	cpu_set_t all;
+	size_t n = allowed_cpus(&all), half = n / 2, seen = 0;
+
+	CPU_ZERO(&cpus[DUET_A]);
+	CPU_ZERO(&cpus[DUET_B]);
+	if (n < 2)
+		return false;
+	for (int cpu = 0; cpu < CPU_SETSIZE && seen < 2 * half; cpu++)
+		if (CPU_ISSET(cpu, &all))
+			CPU_SET(cpu, &cpus[seen++ < half ? DUET_A : DUET_B]);
+	return true;
 }

@@ -1,13 +1,14 @@
 /*
  * interference: load from outside the comparison: CPU time stolen by the hypervisor, and time in which tasks waited
- * for a CPU. A result measured under such pressure gets a warning.
+ * for a CPU. A result measured under such pressure gets a warning. Also what the machine is, and the CPUs of the sides.
  */
 #ifndef SONDE_DUET_INTERFERENCE_H
 #define SONDE_DUET_INTERFERENCE_H
 
 #include "base/buf.h"
+#include "duet/duet.h"
 
-#include <stdint.h>
+#include <sched.h>
 
 struct duet_interference {
 	double steal_share;    /* share of all CPU time between start and stop; NaN if unknown */
@@ -22,5 +23,10 @@ void duet_interference_stop(struct duet_interference *a);
 
 /* Describes this machine: kernel, CPU model, number of usable CPUs. */
 void duet_machine(struct buf *out);
+
+/* Number of CPUs we may use. */
+size_t duet_cpu_count(void);
+/* Splits the CPUs we may use into two halves, of equal size if possible. False if there is only one. */
+bool duet_split_cpus(cpu_set_t cpus[DUET_SIDES]);
 
 #endif

@@ -1,4 +1,4 @@
-#include "duet/loop.h"
+#include "duet/run-commands.h"
 
 #include "base/clock.h"
 
@@ -131,14 +131,6 @@ static size_t count_of(const struct stage *s, enum duet_side side)
 	return s->run->sides[side].count;
 }
 
-static bool is_enough(const struct stage *s)
-{
-	size_t enough = s->task->turn_count;
-
-	return (count_of(s, DUET_A) >= enough && count_of(s, DUET_B) >= enough) ||
-			count_of(s, DUET_A) >= ITERATIONS_MAX || count_of(s, DUET_B) >= ITERATIONS_MAX;
-}
-
 /* Which side is next, if only one runs at a time? */
 static enum duet_side turn_of(const struct stage *s)
 {
@@ -153,7 +145,9 @@ static enum duet_side turn_of(const struct stage *s)
 static void grant(struct stage *s)
 {
 	struct side *a = &s->sides[DUET_A], *b = &s->sides[DUET_B];
-	bool is_over = is_enough(s) || a->has_ended || b->has_ended;
+	size_t enough = s->task->turn_count, na = count_of(s, DUET_A), nb = count_of(s, DUET_B);
+	bool is_over = (na >= enough && nb >= enough) || na >= ITERATIONS_MAX || nb >= ITERATIONS_MAX || a->has_ended ||
+			b->has_ended;
 
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (is_over && s->sides[side].is_waiting)
@@ -313,10 +307,14 @@ static int run(void *self, const struct duet_task *task, struct duet_run *out, s
 		.sides = { { .sock = -1 }, { .sock = -1 } },
 		.err = err };
 	enum duet_side first = task->turns[0].is_first_b ? DUET_B : DUET_A;
-	int rc;
+	int rc = 0;
 
 	out->start_ns = clock_mono_ns();
-	rc = start_side(&s, first);
+	for (int side = 0; side < DUET_SIDES && !rc; side++)
+		rc = duet_exec_hook(s.e, (enum duet_side)side, "prepare", s.e->prepare[task->is_aa ? DUET_A : side],
+				err);
+	if (!rc)
+		rc = start_side(&s, first);
 	if (!rc)
 		rc = start_side(&s, DUET_B - first);
 	while (!rc && !(s.sides[DUET_A].has_ended && s.sides[DUET_B].has_ended))
@@ -325,6 +323,9 @@ static int run(void *self, const struct duet_task *task, struct duet_run *out, s
 		job_free(s.sides[side].job);
 		if (s.sides[side].sock >= 0)
 			close(s.sides[side].sock);
+		if (!rc)
+			rc = duet_exec_hook(s.e, (enum duet_side)side, "conclude",
+					s.e->conclude[task->is_aa ? DUET_A : side], err);
 	}
 	out->end_ns = clock_mono_ns();
 	return rc;

@@ -1,6 +1,7 @@
 #include "duet/measurements.h"
 
 #include "base/json.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,17 +19,8 @@ void duet_table_release(struct duet_table *t)
 
 struct duet_row *duet_table_add(struct duet_table *t)
 {
-	if (t->count >= DUET_ROWS_MAX)
+	if (!VEC_GROW(t->rows, t->capacity, t->count + 1, DUET_ROWS_MAX))
 		return NULL;
-	if (t->count == t->capacity) {
-		size_t capacity = t->capacity ? 2 * t->capacity : 64;
-		struct duet_row *rows = reallocarray(t->rows, capacity, sizeof(*rows));
-
-		if (!rows)
-			return NULL;
-		t->rows = rows;
-		t->capacity = capacity;
-	}
 	t->rows[t->count] = (struct duet_row){ .iteration = -1,
 		.runid = -1,
 		.start_ns = DUET_UNKNOWN_NS,

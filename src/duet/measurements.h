@@ -20,8 +20,9 @@ struct duet_row {
 	char pair;                                    /* 'A' or 'B'; 0: unknown */
 	int64_t runid;
 	int64_t iteration;
-	size_t source;                 /* directory or table; distinguishes runs with the same number */
-	int64_t start_ns, end_ns;      /* INT64_MIN: unknown */
+	bool is_repetition;       /* an execution of its own, not one iteration of a process: it is judged as a run */
+	size_t source;            /* directory or table; distinguishes runs with the same number */
+	int64_t start_ns, end_ns; /* INT64_MIN: unknown */
 	double time_ns, cpu_ns, value; /* NaN: unknown; short loops have fractions of a ns */
 	const char **cells;            /* cell_count of them, by column */
 	size_t cell_count;

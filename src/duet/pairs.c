@@ -114,12 +114,6 @@ static int find_start(struct maker *m, const struct duet_run *run, size_t *first
 	return rc;
 }
 
-static void count_warmup(struct maker *m, const struct duet_run *run, size_t first)
-{
-	for (size_t side = 0; side < DUET_SIDES; side++)
-		m->out->warmup += first < run->sides[side].count ? first : run->sides[side].count;
-}
-
 static int pair_by_index(struct maker *m, const struct duet_run *run, size_t first)
 {
 	size_t na = run->sides[DUET_A].count, nb = run->sides[DUET_B].count, n = na < nb ? na : nb;
@@ -170,17 +164,6 @@ static struct stats_span *spans_of(struct maker *m, const struct duet_samples *s
 	return spans;
 }
 
-static int find_overlaps(struct maker *m, const struct duet_run *run, size_t first, const struct stats_span *common,
-		double rate, struct stats_overlap **pairs, size_t *count)
-{
-	const struct duet_samples *a = &run->sides[DUET_A], *b = &run->sides[DUET_B];
-	struct stats_span *spans_a = spans_of(m, a, first, common), *spans_b = spans_of(m, b, first, common);
-
-	if (!spans_a || !spans_b)
-		return no_memory(m);
-	return stats_overlaps(spans_a, a->count, spans_b, b->count, rate, m->arena, pairs, count, m->err);
-}
-
 /*
  * If one side is several times as long as the other, no overlap is large; with a fixed number of iterations it may
  * end before the other has finished one. Then any overlap counts, and after that also iterations partly outside the
@@ -194,22 +177,18 @@ static int pair_by_overlap(struct maker *m, const struct duet_run *run, size_t f
 	size_t count = 0;
 	int rc = 0;
 
-	for (int attempt = 0; attempt < 4 && !count && !rc; attempt++)
-		rc = find_overlaps(m, run, first, attempt < 2 ? &common : NULL, attempt % 2 ? 0 : rate, &pairs, &count);
+	for (int attempt = 0; attempt < 4 && !count && !rc; attempt++) {
+		const struct duet_samples *a = &run->sides[DUET_A], *b = &run->sides[DUET_B];
+		const struct stats_span *within = attempt < 2 ? &common : NULL;
+		struct stats_span *spans_a = spans_of(m, a, first, within), *spans_b = spans_of(m, b, first, within);
+
+		rc = spans_a && spans_b ? stats_overlaps(spans_a, a->count, spans_b, b->count, attempt % 2 ? 0 : rate,
+							  m->arena, &pairs, &count, m->err)
+					: no_memory(m);
+	}
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = add_pair(m, run, pairs[i].a, pairs[i].b, (double)pairs[i].overlap_ns);
 	return rc;
-}
-
-static int make_run(struct maker *m, const struct duet_run *run)
-{
-	size_t first;
-	int rc = find_start(m, run, &first);
-
-	if (rc)
-		return rc;
-	count_warmup(m, run, first);
-	return run->design == DUET_ASYNC ? pair_by_overlap(m, run, first) : pair_by_index(m, run, first);
 }
 
 int duet_pairs_make(struct duet_pairs *out, const struct duet_run *runs, size_t count, const struct duet_pairing *how,
@@ -222,7 +201,14 @@ int duet_pairs_make(struct duet_pairs *out, const struct duet_run *runs, size_t 
 	if (!out->first)
 		return no_memory(&m);
 	for (size_t r = 0; r < count && rc == 0; r++) {
-		rc = make_run(&m, &runs[r]);
+		size_t start;
+
+		rc = find_start(&m, &runs[r], &start);
+		for (size_t side = 0; side < DUET_SIDES && !rc; side++)
+			out->warmup += start < runs[r].sides[side].count ? start : runs[r].sides[side].count;
+		if (!rc)
+			rc = runs[r].design == DUET_ASYNC ? pair_by_overlap(&m, &runs[r], start)
+							  : pair_by_index(&m, &runs[r], start);
 		out->first[r + 1] = out->count;
 	}
 	return rc;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REPETITIONS_MAX INT64_C(100000000) /* of one result file */
+
 /* Sorts rows by suite, benchmark, type, source, run, side, iteration. */
 static int compare_text(const char *a, const char *b)
 {
@@ -115,7 +117,7 @@ static int make_runs(const struct duet_row **rows, size_t n, struct duet_run **o
 	return rc;
 }
 
-static bool warms_up(const char *suite)
+bool duet_results_warm_up(const char *suite)
 {
 	const struct duet_format *format = suite ? duet_format_named(suite) : NULL;
 
@@ -132,7 +134,7 @@ static int judge_group(const struct duet_row **rows, size_t n, const struct duet
 	size_t count = 0;
 	int rc = make_runs(rows, n, &runs, &count);
 
-	own.pairing.has_warmup = warms_up(rows[0]->suite);
+	own.pairing.has_warmup = duet_results_warm_up(rows[0]->suite);
 	e->result = arena_alloc(arena, sizeof(*e->result));
 	e->name = arena_printf(arena, "%s%s%s %s", rows[0]->suite ? rows[0]->suite : "", rows[0]->suite ? "/" : "",
 			rows[0]->benchmark ? rows[0]->benchmark : "", rows[0]->type ? rows[0]->type : "");
@@ -155,9 +157,17 @@ static size_t group_end(const struct duet_row **rows, size_t n, size_t from)
 static const struct duet_row **sorted_rows(const struct duet_results *r, struct arena *arena)
 {
 	const struct duet_row **rows = arena_alloc(arena, (r->table.count + 1) * sizeof(*rows));
+	struct duet_row *own = arena_alloc(arena, (r->table.count + 1) * sizeof(*own));
 
-	for (size_t i = 0; rows && i < r->table.count; i++)
-		rows[i] = &r->table.rows[i];
+	for (size_t i = 0; rows && own && i < r->table.count; i++) {
+		own[i] = r->table.rows[i];
+		/* The k-th repetition of A and that of B are a run. */
+		if (own[i].is_repetition)
+			own[i].runid = own[i].runid * REPETITIONS_MAX + own[i].iteration;
+		rows[i] = &own[i];
+	}
+	if (!own)
+		return NULL;
 	if (rows)
 		qsort(rows, r->table.count, sizeof(*rows), compare_rows);
 	return rows;

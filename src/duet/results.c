@@ -209,10 +209,68 @@ int duet_results_read(struct duet_results *r, const char *dir, struct sonde_err 
 	free(entries);
 	r->sources++;
 	if (!rc && !found) {
-		rc = err_set(err, ENODATA, "there are no results in '%s'", dir);
+		rc = err_set(err, ENODATA, "no results found in '%s'", dir);
 		err_hint(err, "result files are called <suite>.<benchmark>.<runid>.<type>.<order>.<A|B>.<file>");
 	}
 	return rc;
+}
+
+int duet_results_read_file(struct duet_results *r, const char *path, enum duet_side side, struct sonde_err *err)
+{
+	const struct duet_format *format = NULL;
+	struct duet_parse p = { .path = path,
+		.table = &r->table,
+		.pattern = r->pattern,
+		.unit_ns = r->unit_ns,
+		.used = &format,
+		.err = err };
+	size_t first = r->table.count;
+	int rc = duet_parse_result(&p, r->suite && !r->pattern ? duet_format_named(r->suite) : NULL);
+
+	for (size_t i = first; i < r->table.count && !rc; i++) {
+		struct duet_row *row = &r->table.rows[i];
+
+		row->suite = format->name;
+		row->type = duet_design_types[DUET_SEQ];
+		row->order = "None";
+		row->pair = "AB"[side];
+		row->runid = 0;
+		row->is_repetition = !duet_results_warm_up(format->name);
+		if (row->iteration < 0)
+			row->iteration = (int64_t)(i - first);
+	}
+	r->files += !rc;
+	return rc;
+}
+
+void duet_results_match(struct duet_results *r)
+{
+	const char *names[DUET_SIDES] = { NULL };
+
+	for (size_t i = 0; i < r->table.count; i++) {
+		const char **name = &names[r->table.rows[i].pair == 'B' ? DUET_B : DUET_A];
+		const char *own = r->table.rows[i].benchmark ? r->table.rows[i].benchmark : "";
+
+		if (*name && strcmp(*name, own) != 0)
+			return;
+		*name = own;
+	}
+	for (size_t i = 0; i < r->table.count && names[DUET_B]; i++)
+		r->table.rows[i].benchmark = names[DUET_B];
+}
+
+bool duet_results_is_table(const char *path)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char *fields[DUET_COLUMNS_MAX];
+	size_t n, needed = 0;
+
+	if (fs_read_file(AT_FDCWD, path, DUET_RESULT_BYTES_MAX, &text, NULL))
+		return false;
+	n = duet_csv_split(text.data, fields, DUET_COLUMNS_MAX);
+	for (size_t i = 0; i < n; i++)
+		needed += !strcmp(fields[i], "benchmark") || !strcmp(fields[i], "pair");
+	return needed == 2;
 }
 
 /* Fields of a processed file, by column name. */
@@ -316,7 +374,7 @@ static int check_columns(const struct columns *c, const char *path, struct sonde
 		while (k < c->count && strcmp(c->names[k], needed[i]) != 0)
 			k++;
 		if (k == c->count) {
-			err_set(err, EBADMSG, "'%s' is no table of results: it has no column '%s'", path, needed[i]);
+			err_set(err, EBADMSG, "'%s' is not a table of results: it has no column '%s'", path, needed[i]);
 			err_hint(err, "sonde duet process makes one of a directory of results");
 			return -EBADMSG;
 		}

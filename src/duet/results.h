@@ -23,9 +23,20 @@ struct duet_results {
 
 /* Adds the result files of a directory and its artifacts. -ENOENT: no directory; -ENODATA: no result in it. */
 int duet_results_read(struct duet_results *r, const char *dir, struct sonde_err *err);
+/*
+ * Adds the result file of a side, in any format, whatever its name. Its repetitions are judged as runs, except those
+ * of formats whose iterations warm up.
+ */
+int duet_results_read_file(struct duet_results *r, const char *path, enum duet_side side, struct sonde_err *err);
+/* After both sides: if each has one benchmark, they are compared, whatever their names. */
+void duet_results_match(struct duet_results *r);
+/* Is this file one that `process` wrote? */
+bool duet_results_is_table(const char *path);
 /* Adds the rows of a file that `process` wrote. */
 int duet_results_read_csv(struct duet_results *r, const char *path, struct sonde_err *err);
 void duet_results_release(struct duet_results *r);
+/* Do the iterations of this suite or format warm up? */
+bool duet_results_warm_up(const char *suite);
 
 /*
  * Judges every suite, benchmark and type, one report entry each. Names, results and entries are from the arena;

@@ -1,17 +1,18 @@
 #include "duet/run-commands.h"
 
-#include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/shell-words.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { COMPLAINT_BYTES = 300 };
+enum { COMPLAINT_BYTES = 300, SHELL_WORDS_MAX = 16 };
 
 static const char side_letters[] = { [DUET_A] = 'A', [DUET_B] = 'B' };
 
@@ -45,9 +46,17 @@ int duet_exec_start(struct duet_exec *e, enum duet_side side, bool is_aa, const 
 		size_t inherit_count, const char *const *env, struct job **job, struct sonde_err *err)
 {
 	const struct duet_command *command = &e->commands[is_aa ? DUET_A : side];
+	CLEANUP(cleanup_fd) int input = -1;
 	struct job_spec spec = JOB_SPEC_INIT;
 	int rc;
 
+	/* Opened for each execution, so that each reads from the start. */
+	if (e->input) {
+		input = open(e->input, O_RDONLY | O_CLOEXEC);
+		if (input < 0)
+			return err_sys(err, errno, "cannot open the input '%s'", e->input);
+		spec.fds[0] = input;
+	}
 	spec.argv = command->argv;
 	spec.env = env ? env : command->env;
 	spec.cwd = command->cwd;
@@ -138,12 +147,67 @@ struct stage {
 	struct sonde_err *err;
 };
 
+static int prepare(struct stage *s, enum duet_side side)
+{
+	return duet_exec_hook(s->e, side, "prepare", s->e->prepare[s->task->is_aa ? DUET_A : side], s->err);
+}
+
 static int start(struct stage *s, enum duet_side side, const cpu_set_t *cpus)
 {
 	int rc = duet_exec_start(s->e, side, s->task->is_aa, cpus, NULL, 0, NULL, &s->jobs[side], s->err);
 
 	if (!rc)
 		s->until_ns[side] = s->e->timeout_ns ? job_start_ns(s->jobs[side]) + s->e->timeout_ns : INT64_MAX;
+	return rc;
+}
+
+int duet_wait_job(struct job *job, int interrupt_fd, int64_t until_ns, struct sonde_err *err)
+{
+	struct pollfd fds[] = { { .fd = interrupt_fd, .events = POLLIN }, { .fd = job_pidfd(job), .events = POLLIN } };
+	int n;
+
+	do
+		n = poll(fds, 2, duet_poll_ms(until_ns));
+	while (n < 0 && errno == EINTR);
+	if (n > 0 && fds[0].revents)
+		return err_set(err, EINTR, "interrupted");
+	return job_wait(job, until_ns, err);
+}
+
+int duet_exec_hook(struct duet_exec *e, enum duet_side side, const char *option, const char *command,
+		struct sonde_err *err)
+{
+	static char flag[] = "-c";
+	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
+	char *argv[SHELL_WORDS_MAX + 3] = { NULL };
+	struct job_spec spec = JOB_SPEC_INIT;
+	struct job *job = NULL;
+	size_t n = 0;
+	int rc;
+
+	if (!command)
+		return 0;
+	for (; e->shell[n] && n < SHELL_WORDS_MAX; n++)
+		argv[n] = e->shell[n];
+	argv[n++] = flag;
+	argv[n] = arena_strdup(&arena, command);
+	if (!argv[n])
+		return err_sys(err, ENOMEM, "cannot run the command of --%s", option);
+	spec.argv = argv;
+	spec.cwd = e->commands[side].cwd;
+	spec.interrupt_fd = e->interrupt_fd;
+	spec.fds[1] = e->has_output ? STDERR_FILENO : JOB_FD_NULL;
+	rc = job_start(&job, &spec, err);
+	if (!rc)
+		rc = duet_wait_job(job, e->interrupt_fd, e->timeout_ns ? clock_mono_ns() + e->timeout_ns : INT64_MAX,
+				err);
+	if (rc && rc != -EINTR)
+		err_prefix(err, "--%s", option);
+	if (!rc && job_status(job)) {
+		rc = err_set(err, ECHILD, "the command of --%s failed: %s", option, command);
+		err_hint(err, "append '|| true' to it if that does not matter");
+	}
+	job_free(job);
 	return rc;
 }
 
@@ -162,7 +226,9 @@ static int collect(struct stage *s, enum duet_side side)
 	job_free(job);
 	s->jobs[side] = NULL;
 	rc = duet_samples_add(&s->run->sides[side], &it);
-	return rc ? err_sys(s->err, -rc, "cannot keep an iteration") : 0;
+	if (rc)
+		return err_sys(s->err, -rc, "cannot keep an iteration");
+	return duet_exec_hook(s->e, side, "conclude", s->e->conclude[s->task->is_aa ? DUET_A : side], s->err);
 }
 
 static int say_timeout(struct stage *s, enum duet_side side)
@@ -175,14 +241,6 @@ static int say_timeout(struct stage *s, enum duet_side side)
 			(double)s->e->timeout_ns / 1e9);
 	err_hint(s->err, "--timeout gives it more");
 	return -ETIMEDOUT;
-}
-
-static int64_t earliest(const struct stage *s)
-{
-	int64_t a = s->jobs[DUET_A] ? s->until_ns[DUET_A] : INT64_MAX;
-	int64_t b = s->jobs[DUET_B] ? s->until_ns[DUET_B] : INT64_MAX;
-
-	return a < b ? a : b;
 }
 
 int duet_poll_ms(int64_t until_ns)
@@ -200,12 +258,16 @@ int duet_poll_ms(int64_t until_ns)
 static int wait_any(struct stage *s)
 {
 	struct pollfd fds[3] = { { .fd = s->e->interrupt_fd, .events = POLLIN } };
+	int64_t earliest = INT64_MAX;
 	int rc = 0, n;
 
-	for (size_t side = 0; side < DUET_SIDES; side++)
+	for (size_t side = 0; side < DUET_SIDES; side++) {
 		fds[1 + side] = (struct pollfd){ .fd = s->jobs[side] ? job_pidfd(s->jobs[side]) : -1,
 			.events = POLLIN };
-	n = poll(fds, 3, duet_poll_ms(earliest(s)));
+		if (s->jobs[side] && s->until_ns[side] < earliest)
+			earliest = s->until_ns[side];
+	}
+	n = poll(fds, 3, duet_poll_ms(earliest));
 	if (n < 0 && errno != EINTR)
 		return err_sys(s->err, errno, "cannot wait for the commands");
 	if (n > 0 && fds[0].revents)
@@ -236,7 +298,9 @@ static int take_turns(struct stage *s)
 		const struct duet_turn *turn = &s->task->turns[i / 2];
 		enum duet_side side = (i % 2 == 0) == turn->is_first_b ? DUET_B : DUET_A;
 
-		rc = start(s, side, NULL);
+		rc = prepare(s, side);
+		if (!rc)
+			rc = start(s, side, NULL);
 		if (!rc)
 			rc = wait_all(s);
 	}
@@ -246,8 +310,12 @@ static int take_turns(struct stage *s)
 static int start_both(struct stage *s, const struct duet_turn *turn)
 {
 	enum duet_side first = turn->is_first_b ? DUET_B : DUET_A, second = DUET_B - first;
-	int rc = start(s, first, duet_exec_cpus(s->e, first, turn));
+	int rc = prepare(s, first);
 
+	if (!rc)
+		rc = prepare(s, second);
+	if (!rc)
+		rc = start(s, first, duet_exec_cpus(s->e, first, turn));
 	return rc ? rc : start(s, second, duet_exec_cpus(s->e, second, turn));
 }
 
@@ -272,10 +340,14 @@ static int run_freely(struct stage *s)
 
 	while (!rc && (sides[DUET_A].count < enough || sides[DUET_B].count < enough)) {
 		rc = wait_any(s);
-		for (int side = 0; side < DUET_SIDES && !rc; side++)
-			if (!s->jobs[side] && (sides[DUET_A].count < enough || sides[DUET_B].count < enough))
+		for (int side = 0; side < DUET_SIDES && !rc; side++) {
+			if (s->jobs[side] || (sides[DUET_A].count >= enough && sides[DUET_B].count >= enough))
+				continue;
+			rc = prepare(s, (enum duet_side)side);
+			if (!rc)
 				rc = start(s, (enum duet_side)side,
 						duet_exec_cpus(s->e, (enum duet_side)side, &s->task->turns[0]));
+		}
 	}
 	return rc ? rc : wait_all(s);
 }

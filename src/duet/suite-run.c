@@ -1,10 +1,9 @@
-#include "duet/suite-run.h"
+#include "duet/suite.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/shell-words.h"
-#include "duet/barrier.h"
 #include "duet/run-commands.h"
 #include "launch/container.h"
 
@@ -17,6 +16,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define ARTIFACT_NS_MAX INT64_C(60000000000)
 
 static void tell(struct duet_suite_run *r, enum duet_event kind, const char *fmt, ...)
 		__attribute__((format(printf, 3, 4)));
@@ -36,22 +37,6 @@ static void tell(struct duet_suite_run *r, enum duet_event kind, const char *fmt
 static void tell_error(struct duet_suite_run *r, enum duet_event kind, const char *what, const struct sonde_err *why)
 {
 	tell(r, kind, "%s: %s%s%s", what, why->text, why->hint[0] ? "; " : "", why->hint);
-}
-
-/* Waits until it has ended, for at most a minute. */
-static int wait_for_artifact(const struct duet_suite_run *r, struct job *job, struct sonde_err *err)
-{
-	int64_t until_ns = clock_mono_ns() + INT64_C(60000000000);
-	struct pollfd fds[] = { { .fd = r->interrupt_fd, .events = POLLIN },
-		{ .fd = job_pidfd(job), .events = POLLIN } };
-	int n;
-
-	do
-		n = poll(fds, 2, duet_poll_ms(until_ns));
-	while (n < 0 && errno == EINTR);
-	if (n > 0 && fds[0].revents)
-		return err_set(err, EINTR, "interrupted");
-	return job_wait(job, until_ns, err);
 }
 
 /* Creates an artifact: the output of a command, in a file that appears only when complete. */
@@ -75,7 +60,7 @@ static int make_artifact(struct duet_suite_run *r, const struct duet_artifact *a
 	spec.fds[1] = fd;
 	rc = job_start(&job, &spec, err);
 	if (!rc)
-		rc = wait_for_artifact(r, job, err);
+		rc = duet_wait_job(job, r->interrupt_fd, clock_mono_ns() + ARTIFACT_NS_MAX, err);
 	if (!rc && job_status(job))
 		rc = err_set(err, ECHILD, "'%s' failed", a->command);
 	job_free(job);
@@ -133,11 +118,6 @@ static char *step_path(struct play *p, const struct duet_step *step, enum duet_s
 	return name ? arena_printf(p->arena, "%s/%s%s", p->r->outdir, name, ending) : NULL;
 }
 
-static char *result_path(struct play *p, enum duet_side side, const char *inside, const char *ending)
-{
-	return step_path(p, p->step, side, inside, ending);
-}
-
 /* Returns the same step with the sides in the other order, as another seed may have planned it. */
 static struct duet_step other_order(const struct duet_step *step)
 {
@@ -158,13 +138,6 @@ static bool has_results(struct play *p, const struct duet_step *step)
 				return false;
 		}
 	return true;
-}
-
-static bool is_finished(struct play *p)
-{
-	struct duet_step other = other_order(p->step);
-
-	return has_results(p, p->step) || has_results(p, &other);
 }
 
 static int start_container(struct play *p, enum duet_side side)
@@ -295,8 +268,8 @@ static int take_results(struct play *p)
 		for (int side = 0; side < DUET_SIDES; side++)
 			for (const char *const *path = p->step->benchmark->sides[side].results;
 					p->has_side[side] && *path && !rc; path++) {
-				char *part = result_path(p, (enum duet_side)side, *path, ".part");
-				char *whole = result_path(p, (enum duet_side)side, *path, "");
+				char *part = step_path(p, p->step, (enum duet_side)side, *path, ".part");
+				char *whole = step_path(p, p->step, (enum duet_side)side, *path, "");
 
 				if (!part || !whole)
 					return err_sys(p->err, ENOMEM, "cannot name a result");
@@ -317,7 +290,7 @@ static void drop_parts(struct play *p)
 	for (int side = 0; side < DUET_SIDES; side++)
 		for (const char *const *path = p->step->benchmark->sides[side].results; p->has_side[side] && *path;
 				path++) {
-			char *part = result_path(p, (enum duet_side)side, *path, ".part");
+			char *part = step_path(p, p->step, (enum duet_side)side, *path, ".part");
 
 			if (part)
 				fs_remove_tree(AT_FDCWD, part);
@@ -365,19 +338,11 @@ static int play_step(struct play *p)
 	return rc ? rc : take_results(p);
 }
 
-static void end_step(struct play *p)
-{
-	for (int side = 0; side < DUET_SIDES; side++)
-		job_free(p->jobs[side]);
-	duet_barrier_release(&p->barrier);
-	for (int side = 0; side < DUET_SIDES; side++)
-		container_free(p->containers[side]);
-}
-
 static int execute_step(struct duet_suite_run *r, const struct duet_step *step, struct sonde_err *err)
 {
 	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
 	struct sonde_err why = SONDE_ERR_INIT;
+	struct duet_step other = other_order(step);
 	struct play p = { .r = r, .step = step, .arena = &arena, .barrier = DUET_BARRIER_INIT, .err = &why };
 	int rc;
 
@@ -385,13 +350,17 @@ static int execute_step(struct duet_suite_run *r, const struct duet_step *step, 
 		p.has_side[side] = step->design != DUET_SEQ || step->side == (enum duet_side)side;
 	snprintf(p.what, sizeof(p.what), "%s %s %" PRId64 "%s", step->benchmark->name, duet_design_types[step->design],
 			step->runid, step->design == DUET_SEQ ? step->side == DUET_A ? " A" : " B" : "");
-	if (r->is_resumed && is_finished(&p)) {
+	if (r->is_resumed && (has_results(&p, step) || has_results(&p, &other))) {
 		r->left_out++;
 		return 0;
 	}
 	tell(r, DUET_EVENT_INFO, "%s", p.what);
 	rc = play_step(&p);
-	end_step(&p);
+	for (int side = 0; side < DUET_SIDES; side++)
+		job_free(p.jobs[side]);
+	duet_barrier_release(&p.barrier);
+	for (int side = 0; side < DUET_SIDES; side++)
+		container_free(p.containers[side]);
 	if (rc) {
 		drop_parts(&p);
 		if (rc == -EINTR)

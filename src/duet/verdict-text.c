@@ -1,25 +1,55 @@
 /* verdict-text: a comparison in sentences. */
 #include "duet/duet-report.h"
 
+#include "base/cleanup.h"
+
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
-const char *duet_stop_name(enum duet_stop stop)
-{
-	static const char *const names[] = {
-		[DUET_DECIDED] = "decided",
-		[DUET_BUDGET_OVER] = "budget",
-		[DUET_RUNS_OVER] = "runs",
-		[DUET_INTERRUPTED] = "interrupted",
-		[DUET_FAILED] = "failed",
-	};
-
-	return names[stop];
-}
+const char *const duet_stop_names[] = {
+	[DUET_DECIDED] = "decided",
+	[DUET_BUDGET_OVER] = "budget",
+	[DUET_RUNS_OVER] = "runs",
+	[DUET_INTERRUPTED] = "interrupted",
+	[DUET_FAILED] = "failed",
+	NULL,
+};
 
 /* Share of the time with CPU pressure above which a warning is printed. */
 #define BUSY_SHARE 0.3
 #define NARROWER 2 /* how many times narrower the interval must be to be mentioned */
+
+/* "B is 3 % slower", "B uses 3 % more memory", "B has 3 % fewer page faults" */
+static const struct words {
+	const char *verb, *more, *less;
+} words[DUET_METRICS] = {
+	[DUET_WALL] = { "is", "slower", "faster" },
+	[DUET_CPU] = { "uses", "more CPU time", "less CPU time" },
+	[DUET_USER] = { "uses", "more user CPU time", "less user CPU time" },
+	[DUET_SYSTEM] = { "uses", "more system CPU time", "less system CPU time" },
+	[DUET_RSS] = { "uses", "more memory", "less memory" },
+	[DUET_FAULTS] = { "has", "more page faults", "fewer page faults" },
+	[DUET_MAJOR_FAULTS] = { "has", "more major page faults", "fewer major page faults" },
+	[DUET_WAITS] = { "has", "more voluntary context switches", "fewer voluntary context switches" },
+	[DUET_PREEMPTIONS] = { "has", "more involuntary context switches", "fewer involuntary context switches" },
+	[DUET_BLOCKS_READ] = { "reads", "more blocks", "fewer blocks" },
+	[DUET_BLOCKS_WRITTEN] = { "writes", "more blocks", "fewer blocks" },
+	[DUET_VALUE] = { "is", "worse", "better" },
+};
+
+/* If higher values are better, ratios are inverted: only better and worse fit all metrics. */
+static const struct words *words_of(const struct duet_pairing *how)
+{
+	return &words[how->is_more_better ? DUET_VALUE : how->metric];
+}
+
+const char *duet_verdict_word(const struct duet_pairing *how, enum stats_verdict verdict)
+{
+	if (verdict == STATS_SLOWER || verdict == STATS_FASTER)
+		return verdict == STATS_SLOWER ? words_of(how)->more : words_of(how)->less;
+	return stats_verdict_name(verdict);
+}
 
 static double percent(double ratio)
 {
@@ -34,14 +64,15 @@ static int digits_for(double value)
 	return size >= 100 ? 0 : size >= 1 ? 1 : size >= 0.1 ? 2 : 3;
 }
 
-void duet_say_change(struct buf *out, double ratio)
+void duet_say_change(struct buf *out, const struct duet_pairing *how, double ratio)
 {
 	double change = percent(ratio);
 
 	if (!isfinite(change))
 		buf_adds(out, "not known");
 	else
-		buf_addf(out, "%.*f %% %s", digits_for(change), fabs(change), change < 0 ? "faster" : "slower");
+		buf_addf(out, "%.*f %% %s", digits_for(change), fabs(change),
+				change < 0 ? words_of(how)->less : words_of(how)->more);
 }
 
 static void say_number(struct buf *out, double value, int digits)
@@ -62,6 +93,10 @@ void duet_say_bounds(struct buf *out, const struct stats_interval *ratio)
 {
 	int digits = digits_of(ratio);
 
+	if (!isfinite(ratio->hi) && !(ratio->lo > 0)) { /* one run, or too few for the level */
+		buf_adds(out, "not known");
+		return;
+	}
 	say_number(out, percent(ratio->lo), digits);
 	buf_adds(out, " to ");
 	say_number(out, percent(ratio->hi), digits);
@@ -90,46 +125,68 @@ static void say_basis(struct buf *out, const struct duet_report *r, const struct
 
 	buf_adds(out, " (");
 	duet_say_interval(out, &result->effect.ratio);
-	buf_addf(out, ", %zu run%s", result->run_count, result->run_count == 1 ? "" : "s");
+	buf_addf(out, ", %zu %s%s", result->run_count, r->sessions ? "session" : "run",
+			result->run_count == 1 ? "" : "s");
 	if (result->pairs.count != result->run_count)
 		buf_addf(out, " with %zu pairs", result->pairs.count);
-	buf_addf(out, " in %.1f s)", result->seconds);
+	buf_addf(out, " in %.1f s%s)", result->seconds, r->setup->budget_ns && !r->sessions ? " of one session" : "");
+}
+
+/* "A takes 3.7 ms after A and 15.3 ms after B" */
+static void say_carry_over(struct buf *out, const struct duet_setup *setup, const struct duet_result *r,
+		enum duet_side side)
+{
+	buf_addf(out, "%c %s ", "AB"[side],
+			setup -> pairing.metric < DUET_RSS ? "takes" : words[setup->pairing.metric].verb);
+	duet_say_value(out, setup->pairing.metric, r->carry.medians[side][DUET_A]);
+	buf_adds(out, " after A and ");
+	duet_say_value(out, setup->pairing.metric, r->carry.medians[side][DUET_B]);
+	buf_adds(out, " after B");
 }
 
 static void say_undecided(struct buf *out, const struct duet_report *r, const struct duet_entry *e)
 {
 	const struct duet_result *result = e->result;
+	const struct words *how = words_of(&r->setup->pairing);
 	int direction = result->effect.is_indicative ? 0 : stats_direction(&result->effect.log_ratio);
 
 	if (!isfinite(result->effect.ratio.estimate)) {
 		buf_adds(out, "nothing was measured");
 		return;
 	}
+	if (result->carry.is_blocking) {
+		buf_adds(out, "no verdict: the programs change each other's results (carry-over): ");
+		say_carry_over(out, r->setup, result, DUET_A);
+		buf_adds(out, "; ");
+		say_carry_over(out, r->setup, result, DUET_B);
+		return;
+	}
 	if (direction)
-		buf_addf(out, "B is %s than A, but whether by more than %g %% is not decided: ",
-				direction > 0 ? "slower" : "faster", percent(r->setup->margin));
+		buf_addf(out, "B %s %s than A, but whether by more than %g %% is not decided: ", how->verb,
+				direction > 0 ? how->more : how->less, percent(r->setup->margin));
 	else
 		buf_addf(out, "not decided whether B differs from A by more than %g %%: ", percent(r->setup->margin));
-	duet_say_change(out, result->effect.ratio.estimate);
+	duet_say_change(out, &r->setup->pairing, result->effect.ratio.estimate);
 	say_basis(out, r, e);
 }
 
 void duet_say_answer(struct buf *out, const struct duet_report *r, const struct duet_entry *e)
 {
 	const struct duet_result *result = e->result;
+	const struct words *how = words_of(&r->setup->pairing);
 
 	switch (result->verdict) {
 	case STATS_SLOWER:
 	case STATS_FASTER:
-		buf_adds(out, "B is ");
-		duet_say_change(out, result->effect.ratio.estimate);
+		buf_addf(out, "B %s ", how->verb);
+		duet_say_change(out, &r->setup->pairing, result->effect.ratio.estimate);
 		buf_adds(out, " than A");
 		if (fabs(result->effect.log_ratio.estimate) > M_LN2) /* percentages are hard to read there */
 			buf_addf(out, ", a ratio of %.3g", result->effect.ratio.estimate);
 		break;
 	case STATS_EQUIVALENT:
-		buf_addf(out, "B and A are equivalent within %g %%: B is ", percent(r->setup->margin));
-		duet_say_change(out, result->effect.ratio.estimate);
+		buf_addf(out, "B and A are equivalent within %g %%: B %s ", percent(r->setup->margin), how->verb);
+		duet_say_change(out, &r->setup->pairing, result->effect.ratio.estimate);
 		break;
 	case STATS_INCONCLUSIVE:
 	default:
@@ -139,23 +196,23 @@ void duet_say_answer(struct buf *out, const struct duet_report *r, const struct 
 	say_basis(out, r, e);
 }
 
-static double budget_for(const struct duet_result *r)
-{
-	double seconds = 1.3 * r->needed_seconds + 2, unit = seconds > 100 ? 60 : 5;
-
-	return ceil(seconds / unit) * unit;
-}
-
 void duet_say_need(struct buf *out, const struct duet_report *r, const struct duet_entry *e)
 {
 	const struct duet_result *result = e->result;
+	double seconds = 1.3 * result->needed_seconds + 2, unit = seconds > 100 ? 60 : 5; /* of a proposed budget */
 
 	if (result->verdict != STATS_INCONCLUSIVE || !isfinite(result->effect.ratio.estimate))
 		return;
-	if (result->run_count < 2 && !r->setup->budget_ns)
-		buf_adds(out, "one run is no evidence; five would be some");
+	if (result->carry.is_blocking && r->setup->has_prepare)
+		buf_adds(out, "the command of --prepare does not restore the state that an execution finds");
+	else if (result->carry.is_blocking)
+		buf_adds(out,
+				"--prepare COMMAND restores the same state before each execution, outside the measured "
+				"time; for the page cache: --prepare 'cat FILE'");
+	else if (result->run_count < 2 && !r->setup->budget_ns)
+		buf_adds(out, "one run is not enough evidence; use at least five");
 	else if (result->run_count < 2)
-		buf_addf(out, "one run is no evidence; --budget %.0fs would give five",
+		buf_addf(out, "one run is not enough evidence; --budget %.0fs allows five",
 				ceil(7 * (result->run_seconds + 1)));
 	else if (!result->needed_runs)
 		buf_addf(out,
@@ -169,7 +226,7 @@ void duet_say_need(struct buf *out, const struct duet_report *r, const struct du
 		buf_addf(out, "about %zu runs would decide it", result->needed_runs);
 	else
 		buf_addf(out, "about %zu runs would decide it: --budget %.0fs", result->needed_runs,
-				budget_for(result));
+				ceil(seconds / unit) * unit);
 }
 
 void duet_say_held_back(struct buf *out, const struct duet_report *r)
@@ -185,7 +242,7 @@ void duet_say_held_back(struct buf *out, const struct duet_report *r)
 				n, r->count, n == 1 ? "is" : "are", n == 1 ? "its" : "their");
 }
 
-static void say_ns(struct buf *out, double ns)
+void duet_say_value(struct buf *out, enum duet_metric metric, double value)
 {
 	static const struct {
 		double ns;
@@ -193,34 +250,25 @@ static void say_ns(struct buf *out, double ns)
 	} units[] = { { 60e9, "min" }, { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" }, { 1, "ns" } };
 	size_t i = 0;
 
-	while (i < 4 && ns < units[i].ns)
+	while (i < 4 && value < units[i].ns)
 		i++;
-	buf_addf(out, "%.3g %s", ns / units[i].ns, units[i].unit);
-}
-
-void duet_say_value(struct buf *out, enum duet_metric metric, double value)
-{
 	if (!isfinite(value))
 		buf_adds(out, "not known");
 	else if (metric == DUET_RSS)
 		buf_addf(out, "%.1f MiB", value / (1 << 20));
 	else if (metric < DUET_RSS)
-		say_ns(out, value);
+		buf_addf(out, "%.3g %s", value / units[i].ns, units[i].unit);
 	else
 		buf_addf(out, "%.4g", value);
 }
 
-static bool is_cheapest(const struct duet_result *r)
-{
-	for (int d = 0; d < DUET_DESIGNS; d++)
-		if (r->choices[d].is_tried && r->choices[d].cost < r->choices[r->schedule.design].cost)
-			return false;
-	return true;
-}
-
 void duet_say_pilot(struct buf *out, const struct duet_result *r)
 {
-	buf_adds(out, is_cheapest(r) ? "the best for its time:" : "no other was clearly better:");
+	bool is_cheapest = true;
+
+	for (int d = 0; d < DUET_DESIGNS; d++)
+		is_cheapest &= !r->choices[d].is_tried || !(r->choices[d].cost < r->choices[r->schedule.design].cost);
+	buf_adds(out, is_cheapest ? "the best for its time:" : "no other was clearly better:");
 	for (int d = 0; d < DUET_DESIGNS; d++) {
 		const struct duet_choice *c = &r->choices[d];
 
@@ -248,33 +296,29 @@ static void doubt(struct doubts *d, const char *text)
 		d->out[d->count++] = text;
 }
 
-/* Is the CPU time, measured in addition, known that much more precisely? */
-static bool is_cpu_narrower(const struct duet_result *r)
-{
-	double width = r->cpu.hi - r->cpu.lo;
-
-	return isfinite(r->cpu.estimate) && isfinite(width) &&
-			r->effect.ratio.hi - r->effect.ratio.lo > NARROWER * width;
-}
-
 static void doubt_busy(struct doubts *d, const struct duet_setup *setup, const struct duet_result *r,
 		const struct duet_interference *interference)
 {
+	/* Is the CPU time, measured in addition, known that much more precisely? */
+	double cpu_width = r->cpu.hi - r->cpu.lo;
+	bool is_cpu_narrower = isfinite(r->cpu.estimate) && isfinite(cpu_width) &&
+			r->effect.ratio.hi - r->effect.ratio.lo > NARROWER * cpu_width;
+
 	if (!(interference->pressure_share > BUSY_SHARE) || setup->pairing.metric != DUET_WALL)
 		return;
 	if (!setup->has_priority)
 		doubt(d,
 				arena_printf(d->arena,
-						"others kept the processors busy in %.0f %% of the time, and what "
-						"passes meanwhile is noise: --metric cpu does not count it; as root, "
-						"without --priority none, the programs run ahead of others",
+						"CPU pressure: tasks waited for a CPU %.0f %% of the time, which is "
+						"noise in the wall time: --metric cpu excludes it; as root, without "
+						"--priority none, the programs have a raised priority",
 						100 * interference->pressure_share));
-	else if (r->verdict == STATS_INCONCLUSIVE && is_cpu_narrower(r))
+	else if (r->verdict == STATS_INCONCLUSIVE && is_cpu_narrower)
 		doubt(d,
 				arena_printf(d->arena,
-						"somebody waited for a processor in %.0f %% of the time, which is "
-						"in the wall time, though the programs run ahead of others: "
-						"--metric cpu tells more",
+						"CPU pressure: tasks waited for a CPU %.0f %% of the time, which is "
+						"part of the wall time although the programs have priority: "
+						"--metric cpu is more precise",
 						100 * interference->pressure_share));
 }
 
@@ -303,6 +347,16 @@ static void doubt_measure(struct doubts *d, const struct duet_setup *setup, cons
 						"A compared with itself differs by %+.2f %%: something "
 						"favours a side on this machine",
 						percent(r->self.ratio.estimate)));
+	if (r->carry.is_found && !r->carry.is_blocking) {
+		CLEANUP(buf_release) struct buf carry = BUF_INIT;
+
+		say_carry_over(&carry, setup, r, DUET_A);
+		doubt(d,
+				arena_printf(d->arena,
+						"the programs change each other's results: %s; the verdict is the same "
+						"for executions after their own kind",
+						carry.data));
+	}
 	if (r->run_count >= 8 && correlation > 2 / sqrt((double)r->run_count))
 		doubt(d,
 				"neighbouring runs resemble each other, so the interval is narrower than it "
@@ -327,8 +381,54 @@ size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r
 	struct doubts d = { .out = out, .most = most, .arena = arena };
 
 	if (r->stop == DUET_INTERRUPTED)
-		doubt(&d, "it was interrupted: this is what there was until then");
+		doubt(&d, "interrupted; results so far");
 	doubt_machine(&d, setup, r, interference, cpu_count);
 	doubt_measure(&d, setup, r);
 	return d.count;
+}
+
+/* Tick distances in ascending order, from the largest power of ten that is certainly too close. */
+static double step_of(int power, int i)
+{
+	static const double steps[] = { 1, 2, 5 };
+	int tens = i / 3;
+
+	return steps[i % 3] * pow(10, power + tens);
+}
+
+static double count_of(double lo, double hi, double step)
+{
+	return floor(hi / step) - ceil(lo / step) + 1;
+}
+
+struct duet_ticks duet_ticks_for(double lo, double hi, size_t most)
+{
+	struct duet_ticks t = { 0 };
+	int power, i = 0;
+
+	if (!(hi > lo) || !isfinite(hi - lo) || !most)
+		return t;
+	power = (int)floor(log10((hi - lo) / (double)most)) - 1;
+	while (count_of(lo, hi, step_of(power, i)) > (double)most)
+		i++;
+	t.step = step_of(power, i);
+	t.first = ceil(lo / t.step);
+	t.count = (size_t)fmax(0, count_of(lo, hi, t.step));
+	t.digits = power + i / 3 < 0 ? -(power + i / 3) : 0;
+	return t;
+}
+
+double duet_tick(const struct duet_ticks *t, size_t i)
+{
+	return (t->first + (double)i) * t->step;
+}
+
+void duet_tick_label(const struct duet_ticks *t, size_t i, char *out, size_t size)
+{
+	double value = duet_tick(t, i);
+
+	if (value == 0)
+		snprintf(out, size, "0 %%");
+	else
+		snprintf(out, size, "%+.*f %%", t->digits, value);
 }

@@ -8,6 +8,8 @@
 #ifndef SONDE_ENGINE_AGGREGATE_H
 #define SONDE_ENGINE_AGGREGATE_H
 
+#include "engine/distinct.h"
+#include "engine/exactsum.h"
 #include "engine/scan-query.h"
 
 /* Shared by the aggregates of one worker. */
@@ -39,6 +41,27 @@ struct aggregate_ops {
 	int (*load)(struct unpack *u, void *state, struct aggregate_memory *memory);
 	void (*release)(void *state); /* NULL: nothing to do */
 };
+
+/* The states, which scan-query-read.c reads. */
+
+struct sum_state {
+	engine_wide sum;
+	uint64_t count;
+	uint64_t bits; /* zigzag codes of the values, or-ed: whether some are negative, and a bound on their size */
+};
+
+struct extreme_state {
+	int64_t value;
+	uint64_t count;
+};
+
+struct moments_state {
+	engine_wide sum, squares;
+	uint64_t count;
+};
+
+/* COUNT: uint64_t. QUANTILES: struct stats_sketch. DISTINCT: struct distinct. SUM_REAL: struct exactsum.
+ * UNION, CONCURRENCY: struct interval_set. */
 
 extern const struct aggregate_ops aggregate_ops[ENGINE_OPS];
 

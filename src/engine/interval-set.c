@@ -1,8 +1,99 @@
-/* Building, saving and loading interval sets. */
-#include "engine/interval-set-private.h"
+/* Building, saving and loading interval sets, and visiting them in time order. */
+#include "engine/interval-set.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+/*
+ * The encoding of a run. Intervals: for each the gap since the end of the previous one (0 for the first, which starts
+ * at `first`) and its length, as written by pack_uint; weighted ones have a third number, their weight. Points: the
+ * gap since the previous one.
+ */
+enum run_kind { RUN_INTERVALS, RUN_WEIGHTED, RUN_BEGINS, RUN_ENDS };
+
+struct engine_run {
+	const uint8_t *data;
+	int64_t first; /* the time of its first start or point */
+	uint32_t bytes;
+	uint8_t kind;
+};
+
+/* Written by this process, so not checked. */
+static inline uint64_t run_number(const uint8_t **at)
+{
+	uint64_t v = **at & 127;
+
+	for (unsigned shift = 7; *(*at)++ >= 128; shift += 7)
+		v |= (uint64_t)(**at & 127) << shift;
+	return v;
+}
+
+/*
+ * Sorting and joining. Rows are stored as threads wrote them, in consecutive sorted sequences, so the sort is a natural
+ * merge sort: it finds sorted sequences and merges them.
+ */
+
+/* The end of the ascending sequence that starts at `at`. */
+static size_t stretch(const struct engine_interval *v, size_t at, size_t n)
+{
+	do
+		at++;
+	while (at < n && v[at - 1].from <= v[at].from);
+	return at;
+}
+
+static void merge(const struct engine_interval *v, size_t start, size_t middle, size_t end, struct engine_interval *out)
+{
+	size_t left = start, right = middle, at = start;
+
+	while (left < middle && right < end) {
+		bool is_right = v[right].from < v[left].from;
+
+		out[at++] = v[is_right ? right : left];
+		right += is_right;
+		left += !is_right;
+	}
+	memcpy(out + at, v + left, (middle - left) * sizeof(*v));
+	memcpy(out + at + (middle - left), v + right, (end - right) * sizeof(*v));
+}
+
+/* Sort n intervals by from; spare has room for n. */
+static void intervals_sort(struct engine_interval *intervals, struct engine_interval *spare, size_t n)
+{
+	struct engine_interval *from = intervals, *to = spare, *other;
+
+	while (n && stretch(from, 0, n) < n) {
+		for (size_t at = 0, middle, end; at < n; at = end) {
+			middle = stretch(from, at, n);
+			end = middle < n ? stretch(from, middle, n) : n;
+			merge(from, at, middle, end, to);
+		}
+		other = from;
+		from = to;
+		to = other;
+	}
+	if (from != intervals)
+		memcpy(intervals, from, n * sizeof(*from));
+}
+
+/* Join intervals that overlap or touch; sorted before and after. Returns how many are left. */
+static size_t intervals_join(struct engine_interval *intervals, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (intervals[i].to <= intervals[i].from)
+			continue;
+		if (!kept || intervals[i].from > intervals[kept - 1].to)
+			intervals[kept++] = intervals[i];
+		else if (intervals[i].to > intervals[kept - 1].to)
+			intervals[kept - 1].to = intervals[i].to;
+	}
+	return kept;
+}
+
+/* Building. */
 
 #define NUMBER_BYTES 10 /* maximum, of a 64-bit number */
 
@@ -138,7 +229,6 @@ static void save_stretch(void *arg, int64_t from, int64_t to, uint64_t mask, uin
 {
 	struct saving *s = arg;
 
-	(void)mask;
 	if (from == s->to && s->to != s->from && (!s->is_counted || active == s->active)) {
 		s->to = to;
 		return;
@@ -230,4 +320,175 @@ int interval_set_load(struct unpack *u, struct heap *heap, struct interval_set *
 		rc = (is_counted ? load_weighted : load_plain)(u, heap, c, n, &last);
 	}
 	return rc;
+}
+
+/* Visiting sets in time order: a heap of the runs that have started, each with its next start or end. */
+
+#define CLASSES 64
+
+/* Position in a run. */
+struct cursor {
+	int64_t time; /* of its next start or end */
+	int64_t to;   /* end of the interval that starts there */
+	uint64_t weight;
+	const uint8_t *at, *end;
+	uint8_t class, kind;
+	bool is_inside;
+};
+
+struct sweep {
+	struct cursor *cursors; /* in order of start */
+	size_t count, next;
+	struct cursor **heap; /* those that have started, the earliest first */
+	size_t heap_count;
+	uint64_t active, active_by_class[CLASSES];
+	uint64_t mask;
+};
+
+static void decode(struct cursor *c)
+{
+	uint64_t gap = run_number(&c->at);
+
+	c->time = (int64_t)((uint64_t)c->time + gap);
+	if (c->kind <= RUN_WEIGHTED)
+		c->to = (int64_t)((uint64_t)c->time + run_number(&c->at));
+	if (c->kind == RUN_WEIGHTED)
+		c->weight = run_number(&c->at);
+}
+
+static void start(struct cursor *c, const struct engine_run *run, unsigned class)
+{
+	*c = (struct cursor){ .time = run->first,
+		.weight = 1,
+		.at = run->data,
+		.end = run->data + run->bytes,
+		.class = (uint8_t) class,
+		.kind = run->kind };
+	decode(c);
+}
+
+/* Advance to the next start or end; false at the end. */
+static bool advance(struct cursor *c)
+{
+	if (c->kind <= RUN_WEIGHTED && !c->is_inside) {
+		c->is_inside = true;
+		c->time = c->to;
+		return true;
+	}
+	c->is_inside = false;
+	if (c->at == c->end)
+		return false;
+	decode(c);
+	return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct cursor *left = a, *right = b;
+
+	return (left->time > right->time) - (left->time < right->time);
+}
+
+static void sift_down(struct sweep *s)
+{
+	struct cursor *top = s->heap[0];
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < s->heap_count) {
+		child += child + 1 < s->heap_count && s->heap[child + 1]->time < s->heap[child]->time;
+		if (s->heap[child]->time >= top->time)
+			break;
+		s->heap[at] = s->heap[child];
+		at = child;
+	}
+	s->heap[at] = top;
+}
+
+static void push(struct sweep *s, struct cursor *c)
+{
+	size_t at = s->heap_count++;
+
+	while (at && s->heap[(at - 1) / 2]->time > c->time) {
+		s->heap[at] = s->heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	s->heap[at] = c;
+}
+
+/* The cursor with the earliest start or end; NULL at the end. */
+static struct cursor *nearest(struct sweep *s)
+{
+	while (s->next < s->count && (!s->heap_count || s->cursors[s->next].time <= s->heap[0]->time))
+		push(s, &s->cursors[s->next++]);
+	return s->heap_count ? s->heap[0] : NULL;
+}
+
+/* May wrap below zero while an end is processed before a start of the same time; the value is not used until then. */
+static void step(struct sweep *s, const struct cursor *c)
+{
+	bool is_end = c->kind <= RUN_WEIGHTED ? c->is_inside : c->kind == RUN_ENDS;
+	uint64_t one = is_end ? -c->weight : c->weight, bit = (uint64_t)1 << c->class;
+
+	s->active += one;
+	s->active_by_class[c->class] += one;
+	s->mask = s->active_by_class[c->class] ? s->mask | bit : s->mask & ~bit;
+}
+
+static void sweep(struct sweep *s, engine_visit *visit, void *arg)
+{
+	struct cursor *c;
+	int64_t now = 0;
+
+	while ((c = nearest(s))) {
+		if (s->active && c->time > now)
+			visit(arg, now, c->time, s->mask, s->active);
+		now = c->time;
+		step(s, c);
+		if (!advance(c))
+			s->heap[0] = s->heap[--s->heap_count];
+		if (s->heap_count)
+			sift_down(s);
+	}
+}
+
+static void start_all(struct sweep *s, const struct engine_sweep_set *sets, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (uint32_t r = 0; r < sets[i].cover->count; r++)
+			start(&s->cursors[s->count++], &sets[i].cover->runs[r], sets[i].class % CLASSES);
+	if (s->count)
+		qsort(s->cursors, s->count, sizeof(*s->cursors), by_time);
+}
+
+int engine_sweep(const struct engine_sweep_set *sets, size_t count, engine_visit *visit, void *arg)
+{
+	struct sweep s = { .count = 0 };
+	size_t runs = 0;
+	int rc = -ENOMEM;
+
+	for (size_t i = 0; i < count; i++)
+		runs += sets[i].cover->count;
+	s.cursors = calloc(runs + 1, sizeof(*s.cursors));
+	s.heap = calloc(runs + 1, sizeof(struct cursor *));
+	if (s.cursors && s.heap) {
+		start_all(&s, sets, count);
+		sweep(&s, visit, arg);
+		rc = 0;
+	}
+	free(s.heap);
+	free(s.cursors);
+	return rc;
+}
+
+static void add_up(void *arg, int64_t from, int64_t to, uint64_t mask, uint64_t active)
+{
+	*(int64_t *)arg += to - from;
+}
+
+int64_t interval_set_ns(const struct engine_sweep_set *sets, size_t count)
+{
+	int64_t ns = 0;
+	int rc = engine_sweep(sets, count, add_up, &ns);
+
+	return rc < 0 ? rc : ns;
 }

@@ -48,14 +48,14 @@ int engine_part_parse(const char *text, struct engine_part *part, struct sonde_e
 	if (text[0] == 'a' && text[1] == 'u' && text[2] == 't' && text[3] == 'o' && !text[4]) {
 		if (engine_part_of_environment(part))
 			return 0;
-		err_set(err, EINVAL, "no launcher says which part this is");
+		err_set(err, EINVAL, "no launcher has set the part in the environment");
 		err_hint(err, "start it with srun or mpirun, or give the part as k/n");
 		return -EINVAL;
 	}
 	if (parse(text, '/', &part->number, &rest) && parse(rest, '\0', &part->count, NULL) &&
 			part->number < part->count)
 		return 0;
-	err_set(err, EINVAL, "'%s' is no part", text);
+	err_set(err, EINVAL, "invalid part '%s'", text);
 	err_hint(err, "a part is k/n with k from 0 to n-1, such as 0/4, or auto");
 	return -EINVAL;
 }

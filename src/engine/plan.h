@@ -6,6 +6,11 @@
  * results do not depend on threads or parts. Memory is bounded by the number of groups and by a budget for interval
  * sets, not by rows.
  *
+ * The window rule (doc/format.md): a row belongs to the window [from, to) in which it starts. There it is counted, and
+ * there its values and its whole duration are summed, ranked and compared. Time (ENGINE_TIME, ENGINE_UNION,
+ * ENGINE_CONCURRENCY) is what lies inside the window, also of rows that started before it. Both add up over adjacent
+ * windows, so a group may have time and no rows, and time divided by a count is not a mean.
+ *
  *   engine_plan_new, then engine_plan_derive and engine_plan_query,
  *   then engine_plan_run (or _load, for each part; or _feed, for rows that are in no table),
  *   then engine_plan_finish, then engine_plan_groups.
@@ -33,7 +38,10 @@ struct engine_rows {
 };
 
 struct engine_derive {
-	/* Fill out[0..rows->count); several threads call it at once. */
+	/*
+	 * Fill out[0..rows->count); several threads call it at once. The time and duration of the rows are clipped to
+	 * the window.
+	 */
 	void (*fill)(const void *arg, const struct engine_rows *rows, int64_t *out);
 	const void *arg;
 	unsigned need_count;
@@ -52,10 +60,10 @@ int engine_plan_query(struct engine_plan *plan, const struct engine_query *query
 bool engine_plan_is_empty(const struct engine_plan *plan); /* no queries */
 
 struct engine_run_opts {
-	/* Only rows that overlap [from_ns, to_ns), with their times clipped to it. */
-	bool has_range;
+	bool has_range; /* only the window [from_ns, to_ns); a row without a start is in none */
 	int64_t from_ns, to_ns;
-	unsigned threads; /* 0: one per CPU */
+	bool is_of_starts; /* only rows that start in the window, with their whole time */
+	unsigned threads;  /* 0: one per CPU */
 	struct engine_part part;
 	size_t cover_bytes; /* 0: INTERVAL_SET_BYTES */
 };

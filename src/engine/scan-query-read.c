@@ -1,5 +1,5 @@
 /* Reading the aggregates of a group. */
-#include "engine/aggregate-states.h"
+#include "engine/aggregate.h"
 #include "store/schema.h"
 
 #include <math.h>
@@ -17,6 +17,7 @@ uint64_t engine_count(const struct engine_groups *g, unsigned a, size_t i)
 	case ENGINE_COUNT:
 		return *(const uint64_t *)s;
 	case ENGINE_SUM:
+	case ENGINE_TIME:
 		return ((const struct sum_state *)s)->count;
 	case ENGINE_MIN:
 	case ENGINE_MAX:
@@ -40,6 +41,16 @@ static int64_t held(engine_wide v)
 int64_t engine_sum(const struct engine_groups *g, unsigned a, size_t i)
 {
 	return held(((const struct sum_state *)state(g, a, i))->sum);
+}
+
+bool engine_sum_is_below(const struct engine_groups *g, unsigned a, size_t i, double limit)
+{
+	const struct sum_state *s = state(g, a, i);
+
+	/* Without negative values no partial sum exceeds the whole. */
+	if (!(s->bits & 1))
+		return (double)s->sum < limit;
+	return ((double)(s->bits >> 1) + 1) * (double)s->count < limit;
 }
 
 int64_t engine_extreme(const struct engine_groups *g, unsigned a, size_t i)

@@ -33,6 +33,7 @@ enum engine_op {
 	ENGINE_QUANTILES,   /* a stats_sketch: within 1/256 of the value, min and max exact */
 	ENGINE_DISTINCT,    /* distinct values: exact up to 65536, else estimated */
 	ENGINE_SUM_REAL,    /* sum and count of a REAL column */
+	ENGINE_TIME,        /* sum of the time inside the window, and count: of the duration or of a derived column */
 	ENGINE_UNION,       /* the time covered by the rows: no column, uses the table's time and duration */
 	ENGINE_CONCURRENCY, /* the same, with the number of concurrent rows */
 	ENGINE_OPS
@@ -40,7 +41,7 @@ enum engine_op {
 
 struct engine_aggregate {
 	enum engine_op op;
-	int column; /* ENGINE_NONE for COUNT, UNION and CONCURRENCY */
+	int column; /* ENGINE_NONE for COUNT, UNION, CONCURRENCY, and TIME of the table's duration */
 };
 
 struct engine_query {
@@ -69,8 +70,10 @@ static inline int64_t engine_key(const struct engine_groups *g, size_t i, unsign
 }
 
 /* The value of aggregate a of group i; the aggregate's op must match. STORE_NULL or NaN if no row had a value. */
-uint64_t engine_count(const struct engine_groups *g, unsigned a, size_t i);  /* rows, or not-null values */
-int64_t engine_sum(const struct engine_groups *g, unsigned a, size_t i);     /* clamped to int64_t; 0 if empty */
+uint64_t engine_count(const struct engine_groups *g, unsigned a, size_t i); /* rows, or not-null values */
+int64_t engine_sum(const struct engine_groups *g, unsigned a, size_t i);    /* of SUM and TIME; clamped; 0 if empty */
+/* Of SUM: whether adding the values one by one, in any order, stays below this in size: then it is exact in doubles. */
+bool engine_sum_is_below(const struct engine_groups *g, unsigned a, size_t i, double limit);
 int64_t engine_extreme(const struct engine_groups *g, unsigned a, size_t i); /* of MIN and MAX */
 double engine_mean(const struct engine_groups *g, unsigned a, size_t i);     /* of SUM, SUM_REAL, MOMENTS */
 double engine_variance(const struct engine_groups *g, unsigned a, size_t i); /* with n-1; NaN for fewer than 2 values */

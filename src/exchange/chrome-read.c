@@ -1,12 +1,115 @@
 #include "exchange/chrome-read.h"
 
 #include "base/cleanup.h"
-#include "exchange/chrome-read-private.h"
+#include "pfw/line-parse.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define KEY_BYTES 16 /* bytes of a member's name that are compared */
+
+static void chrome_split_init(struct chrome_split *s, int (*take)(void *arg, char *text, size_t n), void *arg)
+{
+	*s = (struct chrome_split){ .take = take, .arg = arg };
+	buf_init(&s->event, 2 * PFW_LINE_BYTES_MAX);
+	buf_init(&s->key, 0);
+}
+
+static void chrome_split_release(struct chrome_split *s)
+{
+	buf_release(&s->event);
+	buf_release(&s->key);
+}
+
+static bool is_named_events(const struct chrome_split *s)
+{
+	return s->key.len == 11 && !memcmp(s->key.data, "traceEvents", 11);
+}
+
+static int close_bracket(struct chrome_split *s)
+{
+	bool is_end = s->is_event && s->depth == s->events_depth + 1;
+
+	if (s->depth)
+		s->depth--;
+	if (s->depth < s->events_depth)
+		s->events_depth = 0; /* no events follow the array */
+	if (!is_end)
+		return 0;
+	s->is_event = false;
+	if (s->is_skipped) {
+		s->too_long++;
+		return 0;
+	}
+	if (buf_error(&s->event))
+		return -ENOMEM;
+	return s->take(s->arg, s->event.data, s->event.len);
+}
+
+static void keep(struct chrome_split *s, char c)
+{
+	if (s->event.len >= PFW_LINE_BYTES_MAX) {
+		s->is_skipped = true;
+		buf_release(&s->event);
+		buf_init(&s->event, 2 * PFW_LINE_BYTES_MAX);
+	}
+	/* Newlines between tokens are blanks; inside strings they are not valid JSON. */
+	if (!s->is_skipped)
+		buf_addc(&s->event, c == '\n' && !s->is_string ? ' ' : c);
+}
+
+static int on_byte(struct chrome_split *s, char c)
+{
+	int rc = 0;
+
+	if (s->is_string) {
+		if (s->is_event)
+			keep(s, c);
+		if (s->is_escaped)
+			s->is_escaped = false;
+		else if (c == '\\')
+			s->is_escaped = true;
+		else if (c == '"')
+			s->is_string = false;
+		if (s->is_string && !s->is_event && s->depth == 1 && s->key.len < KEY_BYTES)
+			buf_addc(&s->key, c);
+		return 0;
+	}
+	if (c == '{' || c == '[') {
+		s->depth++;
+		if (c == '[' && !s->has_array && (s->depth == 1 || (s->depth == 2 && is_named_events(s)))) {
+			s->events_depth = s->depth;
+			s->has_array = true;
+		}
+		if (c == '{' && s->events_depth && s->depth == s->events_depth + 1) {
+			s->is_event = true;
+			s->is_skipped = false;
+			buf_reset(&s->event);
+		}
+	}
+	if (s->is_event)
+		keep(s, c);
+	if (c == '"') {
+		s->is_string = true;
+		if (!s->is_event && s->depth == 1)
+			buf_reset(&s->key);
+	} else if (c == '}' || c == ']') {
+		rc = close_bracket(s);
+	}
+	return rc;
+}
+
+/* 0, or the result of take */
+static int chrome_split_add(struct chrome_split *s, const char *bytes, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = on_byte(s, bytes[i]);
+	return rc;
+}
 
 #define READ_BYTES ((size_t)64 << 10)
 
@@ -104,7 +207,7 @@ void chrome_keep_line(struct chrome_reader *r)
 	foreign_add(r->f, STORE_TABLE_LINE, &row);
 }
 
-static void take_mark(struct chrome_reader *r)
+static void on_mark(struct chrome_reader *r)
 {
 	struct store_mark row = store_mark_nulls;
 	struct store_text args;
@@ -115,7 +218,7 @@ static void take_mark(struct chrome_reader *r)
 	row.category = r->category;
 	row.args = chrome_object_of(r, true, &r->args, &args);
 	foreign_add(r->f, STORE_TABLE_MARK, &row);
-	foreign_note(r->f, r->process, r->tid, r->ts_ns, STORE_NULL);
+	foreign_count_event(r->f, r->process, r->tid, r->ts_ns, STORE_NULL);
 }
 
 static bool read_real(struct chrome_reader *r, const struct pfw_field *f, double *v)
@@ -128,22 +231,7 @@ static bool read_real(struct chrome_reader *r, const struct pfw_field *f, double
 	return isfinite(*v);
 }
 
-/* "name", or "name.key" if there are several keys or a key with a meaning. */
-static int64_t counter_name(struct chrome_reader *r, const struct pfw_field *f)
-{
-	const struct pfw_field *name = pfw_line_get(&r->line, PFW_KEY_name);
-
-	buf_reset(&r->text);
-	if (name)
-		pfw_field_text(name, &r->text);
-	if (f->id != PFW_KEY_value) {
-		buf_addc(&r->text, '.');
-		buf_add(&r->text, f->key, f->key_bytes);
-	}
-	return foreign_string(r->f, r->text.data, r->text.len);
-}
-
-static void take_counter(struct chrome_reader *r)
+static void on_counter(struct chrome_reader *r)
 {
 	struct store_counter row = store_counter_nulls;
 
@@ -154,7 +242,16 @@ static void take_counter(struct chrome_reader *r)
 
 		if (!f->is_arg || !read_real(r, f, &row.value))
 			continue;
-		row.name = counter_name(r, f);
+		/* "name", or "name.key" if there are several keys or a key with a meaning. */
+		const struct pfw_field *name = pfw_line_get(&r->line, PFW_KEY_name);
+		buf_reset(&r->text);
+		if (name)
+			pfw_field_text(name, &r->text);
+		if (f->id != PFW_KEY_value) {
+			buf_addc(&r->text, '.');
+			buf_add(&r->text, f->key, f->key_bytes);
+		}
+		row.name = foreign_string(r->f, r->text.data, r->text.len);
 		foreign_add(r->f, STORE_TABLE_COUNTER, &row);
 	}
 }
@@ -164,7 +261,7 @@ static bool is_called(const struct pfw_field *name, const char *text)
 	return name && name->bytes == strlen(text) && !memcmp(name->value, text, name->bytes);
 }
 
-static void take_metadata(struct chrome_reader *r)
+static void on_metadata(struct chrome_reader *r)
 {
 	const struct pfw_field *name = pfw_line_get(&r->line, PFW_KEY_name),
 			       *value = pfw_line_arg(&r->line, PFW_KEY_name);
@@ -186,22 +283,22 @@ static const struct {
 	bool needs_time;
 	void (*take)(struct chrome_reader *r);
 } phases[] = {
-	{ 'X', true, chrome_take_complete },
-	{ 'B', true, chrome_take_begin },
-	{ 'E', true, chrome_take_end },
-	{ 'i', true, take_mark },
-	{ 'I', true, take_mark },
-	{ 'R', true, take_mark },
-	{ 'n', true, take_mark },
-	{ 'C', true, take_counter },
-	{ 'b', true, chrome_take_pair_begin },
-	{ 'S', true, chrome_take_pair_begin },
-	{ 'e', true, chrome_take_pair_end },
-	{ 'F', true, chrome_take_pair_end },
-	{ 'M', false, take_metadata },
+	{ 'X', true, chrome_on_complete },
+	{ 'B', true, chrome_on_begin },
+	{ 'E', true, chrome_on_end },
+	{ 'i', true, on_mark },
+	{ 'I', true, on_mark },
+	{ 'R', true, on_mark },
+	{ 'n', true, on_mark },
+	{ 'C', true, on_counter },
+	{ 'b', true, chrome_on_pair_begin },
+	{ 'S', true, chrome_on_pair_begin },
+	{ 'e', true, chrome_on_pair_end },
+	{ 'F', true, chrome_on_pair_end },
+	{ 'M', false, on_metadata },
 };
 
-static void take_record(struct chrome_reader *r)
+static void on_record(struct chrome_reader *r)
 {
 	const struct pfw_field *ph = pfw_line_get(&r->line, PFW_KEY_ph);
 	char phase = ph && ph->kind == JSONSCAN_STRING && ph->bytes == 1 ? ph->value[0] : '\0';
@@ -223,7 +320,7 @@ static void take_record(struct chrome_reader *r)
 	chrome_keep_line(r);
 }
 
-static int take_event(void *arg, char *text, size_t n)
+static int on_event(void *arg, char *text, size_t n)
 {
 	struct chrome_reader *r = arg;
 	enum pfw_line_kind kind = pfw_line_scan(&r->line, text, n);
@@ -233,7 +330,7 @@ static int take_event(void *arg, char *text, size_t n)
 	if (kind == PFW_LINE_NO_MEMORY)
 		return -ENOMEM;
 	if (kind == PFW_LINE_RECORD)
-		take_record(r);
+		on_record(r);
 	else
 		foreign_lost(r->f, r->line.reason ? r->line.reason : "not an event", r->line.where, text, n);
 	return 0;
@@ -246,7 +343,7 @@ int chrome_read(struct foreign *f)
 	size_t n;
 	int rc = bytes ? 0 : -ENOMEM;
 
-	chrome_split_init(&r.split, take_event, &r);
+	chrome_split_init(&r.split, on_event, &r);
 	while (rc == 0 && (n = foreign_read(f, bytes, READ_BYTES)) > 0)
 		rc = chrome_split_add(&r.split, bytes, n);
 	if (rc == 0)

@@ -1,5 +1,6 @@
 /* Spans of a Chrome trace: complete events, and pairs of begin and end events. */
-#include "exchange/chrome-read-private.h"
+#include "base/vec.h"
+#include "exchange/chrome-read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static void add_span(struct chrome_reader *r, struct store_span *row)
 
 	r->f->counts->events++;
 	foreign_add(r->f, STORE_TABLE_SPAN, row);
-	foreign_note(r->f, p, row->tid, row->ts_ns, row->dur_ns);
+	foreign_count_event(r->f, p, row->tid, row->ts_ns, row->dur_ns);
 }
 
 static struct store_span new_span(const struct chrome_reader *r)
@@ -29,7 +30,7 @@ static struct store_span new_span(const struct chrome_reader *r)
 	return row;
 }
 
-void chrome_take_complete(struct chrome_reader *r)
+void chrome_on_complete(struct chrome_reader *r)
 {
 	struct store_span row = new_span(r);
 	struct store_text args, extra;
@@ -52,21 +53,10 @@ static uint64_t open_place(struct chrome_reader *r)
 		r->free = r->open[place - 1].below;
 		return place;
 	}
-	if (r->open_count == OPEN_MAX)
-		return 0;
-	if (r->open_count == r->open_cap) {
-		size_t cap = r->open_cap ? 2 * r->open_cap : 64;
-		struct open_span *open = reallocarray(r->open, cap, sizeof(*open));
-
-		if (!open)
-			return 0;
-		r->open = open;
-		r->open_cap = cap;
-	}
-	return ++r->open_count;
+	return VEC_GROW(r->open, r->open_cap, r->open_count + 1, OPEN_MAX) ? ++r->open_count : 0;
 }
 
-static uint64_t begin_span(struct chrome_reader *r, uint64_t below)
+static uint64_t start_span(struct chrome_reader *r, uint64_t below)
 {
 	uint64_t place = open_place(r);
 	struct store_text args;
@@ -134,17 +124,17 @@ static void end_span(struct chrome_reader *r, uint64_t place, int64_t end_ns, bo
 	r->free = place;
 }
 
-void chrome_take_begin(struct chrome_reader *r)
+void chrome_on_begin(struct chrome_reader *r)
 {
 	int64_t key[2] = { r->pid, r->tid };
 	uint64_t *top = waiting_at(&r->threads, key, sizeof(key)), place;
 
-	place = top ? begin_span(r, *top) : 0;
+	place = top ? start_span(r, *top) : 0;
 	if (place)
 		*top = place;
 }
 
-void chrome_take_end(struct chrome_reader *r)
+void chrome_on_end(struct chrome_reader *r)
 {
 	int64_t key[2] = { r->pid, r->tid };
 	uint64_t *top = map_get(&r->threads, key, sizeof(key)), below;
@@ -173,17 +163,17 @@ static uint64_t *pair_of(struct chrome_reader *r)
 	return buf_error(&r->text) ? NULL : waiting_at(&r->pairs, r->text.data, r->text.len);
 }
 
-void chrome_take_pair_begin(struct chrome_reader *r)
+void chrome_on_pair_begin(struct chrome_reader *r)
 {
 	uint64_t *place = pair_of(r);
 
 	if (!place)
 		chrome_keep_line(r);
 	else
-		*place = begin_span(r, *place);
+		*place = start_span(r, *place);
 }
 
-void chrome_take_pair_end(struct chrome_reader *r)
+void chrome_on_pair_end(struct chrome_reader *r)
 {
 	uint64_t *place = pair_of(r), below;
 
@@ -200,11 +190,10 @@ void chrome_end_spans(struct chrome_reader *r)
 {
 	for (size_t i = 0; i < r->open_count; i++) {
 		struct store_span *row = &r->open[i].row;
-		struct pfw_thread *t;
 
 		if (row->process == 0)
 			continue; /* a free entry */
-		t = pfw_cache_thread(r->f->cache, foreign_process(r->f, row->pid), row->tid);
+		struct pfw_thread *t = pfw_cache_thread(r->f->cache, foreign_process(r->f, row->pid), row->tid);
 		end_span(r, i + 1, t && t->last_ns > row->ts_ns ? t->last_ns : row->ts_ns, true);
 	}
 }

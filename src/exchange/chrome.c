@@ -14,15 +14,145 @@
  */
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "exchange/chrome-line.h"
 #include "exchange/chrome-read.h"
 #include "exchange/exchange.h"
+#include "exchange/jsonline.h"
 #include "exchange/nest.h"
 #include "model/dimensions.h"
-#include "model/timeline.h"
+#include "model/rows.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+/*
+ * Writes the events of a Chrome trace one by one.
+ *
+ * chrome_start opens an event, the others add to it, chrome_end closes it.
+ */
+
+struct chrome_line {
+	FILE *out;
+	struct jsonline line;
+	int error; /* the first error, -errno */
+	/* private */
+	bool has_events;
+	bool has_args;
+};
+
+static void write_line(struct chrome_line *c)
+{
+	if (!c->error && c->line.is_failed)
+		c->error = -ENOMEM;
+	errno = 0;
+	if (!c->error && fwrite(c->line.data, 1, c->line.len, c->out) != c->line.len)
+		c->error = errno ? -errno : -EIO;
+	c->line.len = 0;
+}
+
+/* Writes text that is not an event. */
+static void chrome_raw(struct chrome_line *c, const char *text)
+{
+	jsonline_add(&c->line, text, strlen(text));
+	write_line(c);
+}
+
+static void chrome_int(struct chrome_line *c, const char *key, int64_t value)
+{
+	jsonline_add(&c->line, key, strlen(key));
+	jsonline_int(&c->line, value);
+}
+
+/* Keys are written verbatim, with comma, quotes and colon: `,"ts":`. */
+static void chrome_time(struct chrome_line *c, const char *key, int64_t ns)
+{
+	jsonline_add(&c->line, key, strlen(key));
+	jsonline_us(&c->line, ns);
+}
+
+/* name NULL: "?"; category NULL: none; null ids: 0. */
+static void chrome_start(struct chrome_line *c, const char *phase, int64_t pid, int64_t tid,
+		const struct store_text *name, const struct store_text *category)
+{
+	static const struct store_text nameless = { .data = "?", .bytes = 1 };
+
+	jsonline_add(&c->line, ",\n", c->has_events ? 2 : 0);
+	c->has_events = true;
+	c->has_args = false;
+	JSONLINE_ADD(&c->line, "{\"ph\":\"");
+	jsonline_add(&c->line, phase, 1);
+	chrome_int(c, "\",\"pid\":", pid == STORE_NULL ? 0 : pid);
+	chrome_int(c, ",\"tid\":", tid == STORE_NULL ? 0 : tid);
+	JSONLINE_ADD(&c->line, ",\"name\":");
+	jsonline_text(&c->line, name ? name : &nameless);
+	if (category) {
+		JSONLINE_ADD(&c->line, ",\"cat\":");
+		jsonline_text(&c->line, category);
+	}
+}
+
+static const char *before_arg(const struct chrome_line *c)
+{
+	return c->has_args ? "," : ",\"args\":{";
+}
+
+static void arg_name(struct chrome_line *c, const char *name)
+{
+	const char *before = before_arg(c);
+
+	jsonline_add(&c->line, before, strlen(before));
+	c->has_args = true;
+	jsonline_str(&c->line, name);
+	JSONLINE_ADD(&c->line, ":");
+}
+
+/* Arguments; nulls are omitted. */
+static void chrome_arg_int(struct chrome_line *c, const char *name, int64_t value)
+{
+	if (value == STORE_NULL)
+		return;
+	arg_name(c, name);
+	jsonline_int(&c->line, value);
+}
+
+static void chrome_arg_real(struct chrome_line *c, const char *name, double value)
+{
+	if (!isfinite(value))
+		return;
+	arg_name(c, name);
+	jsonline_real(&c->line, value);
+}
+
+static void chrome_arg_text(struct chrome_line *c, const char *name, const struct store_text *text)
+{
+	if (!text || !text->data)
+		return;
+	arg_name(c, name);
+	jsonline_text(&c->line, text);
+}
+
+static void chrome_arg_str(struct chrome_line *c, const char *name, const char *text)
+{
+	struct store_text whole = { .data = text, .bytes = text ? strlen(text) : 0 };
+
+	chrome_arg_text(c, name, &whole);
+}
+
+/* Writes all members of a JSON object. */
+static void chrome_args(struct chrome_line *c, const struct store_text *object)
+{
+	c->has_args |= jsonline_members(&c->line, object, before_arg(c));
+}
+
+static void chrome_end(struct chrome_line *c)
+{
+	if (c->has_args)
+		JSONLINE_ADD(&c->line, "}}");
+	else
+		JSONLINE_ADD(&c->line, "}");
+	write_line(c);
+}
 
 #define MACHINE_PID 0 /* not the pid of a process */
 
@@ -251,15 +381,6 @@ static const char *last_part(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static void write_order(struct chrome *c, const struct store_process *p)
-{
-	static const struct store_text name = { .data = "process_sort_index", .bytes = 18 };
-
-	chrome_start(&c->l, "M", p->pid, p->pid, &name, NULL);
-	chrome_arg_int(&c->l, "sort_index", p->process);
-	chrome_end(&c->l);
-}
-
 /* Arguments separated by blanks. */
 static void write_command(struct chrome *c, const struct store_process *p)
 {
@@ -274,55 +395,26 @@ static void write_command(struct chrome *c, const struct store_process *p)
 	write_name(c, "process_labels", p->pid, p->pid, "labels", text.data);
 }
 
-/* Names of processes that only probes have seen. */
-static void write_task_names(struct chrome *c)
-{
-	struct store_table *t = model_table(c->run, STORE_TABLE_TASK);
-	struct store_batch batch = STORE_BATCH_INIT;
-	struct store_task row;
-
-	for (size_t b = 0; t && b < store_table_blocks(t); b++) {
-		if (store_block_load(t, b, NULL, 0, &batch, NULL))
-			continue; /* reported by model_losses */
-		for (size_t i = 0; i < batch.rows; i++) {
-			store_get_task(&batch, i, &row);
-			if (row.pid == row.tid && row.process == STORE_NULL)
-				write_name(c, "process_name", row.pid, row.pid, "name", model_cname(c->run, row.name));
-		}
-	}
-	store_batch_release(&batch);
-	if (model_table(c->run, STORE_TABLE_SERIES))
-		write_name(c, "process_name", MACHINE_PID, MACHINE_PID, "name", "machine");
-}
-
 static void write_names(struct chrome *c)
 {
 	size_t count;
 	const struct store_process *processes = model_processes(c->run, &count);
-	const struct store_thread *threads;
 
 	for (size_t i = 0; i < count; i++) {
 		const char *exe = model_cname(c->run, processes[i].exe);
 
 		write_name(c, "process_name", processes[i].pid, processes[i].pid, "name", last_part(exe));
 		write_command(c, &processes[i]);
-		write_order(c, &processes[i]);
+		const struct store_process *p = &processes[i];
+		static const struct store_text name = { .data = "process_sort_index", .bytes = 18 };
+		chrome_start(&c->l, "M", p->pid, p->pid, &name, NULL);
+		chrome_arg_int(&c->l, "sort_index", p->process);
+		chrome_end(&c->l);
 	}
-	threads = model_threads(c->run, &count);
+	const struct store_thread *threads = model_threads(c->run, &count);
 	for (size_t i = 0; i < count; i++)
 		write_name(c, "thread_name", threads[i].pid, threads[i].tid, "name",
 				model_cname(c->run, threads[i].name));
-}
-
-static void write_head(struct chrome *c)
-{
-	const char *name = model_run_str(c->run, "name");
-
-	JSONLINE_ADD(&c->l.line, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"sonde\",\"run\":");
-	jsonline_str(&c->l.line, name);
-	chrome_int(&c->l, ",\"start_mono_ns\":", c->start_ns);
-	chrome_int(&c->l, ",\"start_real_ns\":", model_run_int(c->run, "clock.start_real_ns"));
-	chrome_raw(&c->l, "},\"traceEvents\":[\n");
 }
 
 static int write_run(struct model_run *run, FILE *out, const struct exchange_options *options, struct sonde_err *err)
@@ -332,8 +424,29 @@ static int write_run(struct model_run *run, FILE *out, const struct exchange_opt
 
 	c.start_ns = model_run_start_ns(run);
 	if (rc == 0) {
-		write_head(&c);
-		write_task_names(&c);
+		const char *name = model_run_str(c.run, "name");
+		JSONLINE_ADD(&c.l.line, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"sonde\",\"run\":");
+		jsonline_str(&c.l.line, name);
+		chrome_int(&c.l, ",\"start_mono_ns\":", c.start_ns);
+		chrome_int(&c.l, ",\"start_real_ns\":", model_run_int(c.run, "clock.start_real_ns"));
+		chrome_raw(&c.l, "},\"traceEvents\":[\n");
+		/* Names of processes that only probes have seen. */
+		struct store_table *t = model_table(c.run, STORE_TABLE_TASK);
+		struct store_batch batch = STORE_BATCH_INIT;
+		struct store_task row;
+		for (size_t b = 0; t && b < store_table_blocks(t); b++) {
+			if (store_block_load(t, b, NULL, 0, &batch, NULL))
+				continue; /* reported by model_losses */
+			for (size_t i = 0; i < batch.rows; i++) {
+				store_get_task(&batch, i, &row);
+				if (row.pid == row.tid && row.process == STORE_NULL)
+					write_name(&c, "process_name", row.pid, row.pid, "name",
+							model_cname(c.run, row.name));
+			}
+		}
+		store_batch_release(&batch);
+		if (model_table(c.run, STORE_TABLE_SERIES))
+			write_name(&c, "process_name", MACHINE_PID, MACHINE_PID, "name", "machine");
 		write_names(&c);
 		rc = write_events(&c, options, err);
 		chrome_raw(&c.l, "\n]}\n");

@@ -2,8 +2,6 @@
 #include "exchange/exchange.h"
 #include "pfw/pfw-write.h"
 
-#include <stddef.h>
-
 /*
  * X(name, is_written, is_read): its table is exchange_<name>, in <name>.c or above. The first format that
  * recognizes a file reads it, so the stricter ones come first.

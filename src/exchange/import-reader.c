@@ -9,6 +9,79 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define CHAINS_MAX ((size_t)4 << 20)
+#define FUNCTIONS_MAX ((size_t)1 << 20)
+
+static void foreign_stacks_init(struct foreign_stacks *s, struct pfw_dims *dims)
+{
+	*s = (struct foreign_stacks){ .dims = dims };
+}
+
+/* The number of a key in a map of at most `max` entries; 0 if it is full. */
+static uint64_t number_of(struct foreign_stacks *s, struct map *map, size_t max, const void *key, size_t n,
+		bool *is_new)
+{
+	uint64_t *number = map->count < max ? map_put(map, key, n, is_new) : map_get(map, key, n);
+
+	if (!number) {
+		s->refused++;
+		return 0;
+	}
+	if (!*number)
+		*number = map->count;
+	return *number;
+}
+
+static uint64_t module_of(struct foreign_stacks *s, const struct foreign_frame *frame)
+{
+	static const struct store_module nulls = { .build_id = NULL };
+	int64_t key[2] = { pfw_dims_string(s->dims, frame->module ? frame->module : "[unknown]",
+					   frame->module ? frame->module_bytes : 9),
+		frame->is_kernel };
+	bool is_new = false;
+	uint64_t number = number_of(s, &s->modules, FUNCTIONS_MAX, key, sizeof(key), &is_new);
+	struct store_module row = nulls;
+
+	if (!is_new)
+		return number;
+	row.module = (int64_t)number;
+	row.kind = store_strings_of(&s->dims->sink->strings, frame->is_kernel ? "kernel" : "memory");
+	row.path = key[0];
+	row.pid = STORE_NULL;
+	store_sink_add(s->dims->sink, STORE_TABLE_MODULE, &row);
+	return number;
+}
+
+static uint64_t function_of(struct foreign_stacks *s, uint64_t module, const struct foreign_frame *frame)
+{
+	int64_t key[2] = { (int64_t)module, pfw_dims_string(s->dims, frame->function, frame->function_bytes) };
+	bool is_new = false;
+	uint64_t address = number_of(s, &s->functions, FUNCTIONS_MAX, key, sizeof(key), &is_new);
+	struct store_symbol row = { .module = key[0], .start = (int64_t)address, .bytes = 1, .name = key[1] };
+
+	if (is_new)
+		store_sink_add(s->dims->sink, STORE_TABLE_SYMBOL, &row);
+	return address;
+}
+
+int64_t foreign_stack(struct foreign_stacks *s, int64_t parent, const struct foreign_frame *frame)
+{
+	uint64_t module = module_of(s, frame), address = module ? function_of(s, module, frame) : 0, number;
+	int64_t key[3] = { parent, (int64_t)module, (int64_t)address };
+	bool is_new = false;
+	struct store_stack row = { .parent = parent, .module = key[1], .address = key[2] };
+
+	if (!address)
+		return parent;
+	number = number_of(s, &s->chains, CHAINS_MAX, key, sizeof(key), &is_new);
+	if (!number)
+		return parent;
+	row.stack = (int64_t)number;
+	if (is_new)
+		store_sink_add(s->dims->sink, STORE_TABLE_STACK, &row);
+	return (int64_t)number;
+}
+
 #define FEED_BYTES ((size_t)256 << 10)
 
 /* The bytes of a file, inflated; the buffer grows for a line that does not fit. */
@@ -60,11 +133,9 @@ static size_t read_packed(struct foreign *f, char *place, size_t n)
 
 static size_t read_more(struct foreign *f, char *place, size_t n)
 {
-	size_t got;
-
 	if (f->feed->is_over || n == 0)
 		return 0;
-	got = f->feed->gzip ? read_packed(f, place, n) : read_plain(f, place, n);
+	size_t got = f->feed->gzip ? read_packed(f, place, n) : read_plain(f, place, n);
 	f->part->text_bytes += got;
 	return got;
 }
@@ -92,7 +163,6 @@ size_t foreign_read(struct foreign *f, void *place, size_t n)
 static bool fill(struct foreign *f)
 {
 	struct foreign_feed *feed = f->feed;
-	size_t got;
 
 	if (feed->from) {
 		memmove(feed->text, feed->text + feed->from, feed->to - feed->from);
@@ -110,7 +180,7 @@ static bool fill(struct foreign *f)
 		feed->text = grown;
 		feed->cap *= 2;
 	}
-	got = read_more(f, feed->text + feed->to, feed->cap - feed->to - 1);
+	size_t got = read_more(f, feed->text + feed->to, feed->cap - feed->to - 1);
 	feed->to += got;
 	return got > 0;
 }
@@ -212,9 +282,9 @@ int64_t foreign_duration(struct foreign *f, int64_t ts_ns, int64_t dur_ns)
 	return STORE_NULL;
 }
 
-void foreign_note(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t ts_ns, int64_t dur_ns)
+void foreign_count_event(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t ts_ns, int64_t dur_ns)
 {
-	pfw_thread_note(pfw_cache_thread(f->cache, p, tid), ts_ns, dur_ns);
+	pfw_thread_count_event(pfw_cache_thread(f->cache, p, tid), ts_ns, dur_ns);
 }
 
 void foreign_time(struct foreign *f, int64_t ts_ns)
@@ -241,7 +311,6 @@ static int open_feed(struct foreign_feed *feed, struct pfw_input *in)
 {
 	char head[PFW_GZIP_HEAD_BYTES];
 	struct stat st;
-	int rc;
 
 	*feed = (struct foreign_feed){ .fd = pfw_input_open(in), .cap = FEED_BYTES };
 	if (feed->fd < 0)
@@ -255,7 +324,7 @@ static int open_feed(struct foreign_feed *feed, struct pfw_input *in)
 	feed->text = malloc(feed->cap);
 	if (!feed->text)
 		return -ENOMEM;
-	rc = in->is_gzip ? pfw_gzip_open(&feed->gzip, feed->fd, 0) : 0;
+	int rc = in->is_gzip ? pfw_gzip_open(&feed->gzip, feed->fd, 0) : 0;
 	return rc;
 }
 
@@ -361,6 +430,8 @@ int foreign_read_all(struct pfw_import *im, const struct exchange_format *format
 		pfw_cache_release(cache);
 	im->dims.refused += stacks.refused;
 	im->has_day_clock = f.has_day_clock;
-	foreign_stacks_release(&stacks);
+	map_release(&stacks.modules);
+	map_release(&stacks.functions);
+	map_release(&stacks.chains);
 	return rc < 0 ? err_sys(err, -rc, "cannot import") : 0;
 }

@@ -8,14 +8,41 @@
 #ifndef SONDE_EXCHANGE_IMPORT_READER_H
 #define SONDE_EXCHANGE_IMPORT_READER_H
 
+#include "base/map.h"
 #include "exchange/exchange.h"
-#include "exchange/import-reader-stacks.h"
-#include "pfw/import-cache.h"
 #include "pfw/import-run.h"
+#include "pfw/name-tables.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * The stacks of a trace that has only function names.
+ *
+ * Each distinct stack becomes a chain in the table `stack`. A function becomes a symbol of its module, with a number as
+ * its address. Memory is bounded: a frame that does not fit is dropped and counted.
+ */
+
+struct foreign_stacks {
+	uint64_t refused;
+	/* private */
+	struct pfw_dims *dims;
+	struct map modules;   /* name and kind -> number */
+	struct map functions; /* module and name -> address */
+	struct map chains;    /* parent, module, address -> number */
+};
+
+struct foreign_frame {
+	const char *function;
+	size_t function_bytes;
+	const char *module; /* NULL if unknown */
+	size_t module_bytes;
+	bool is_kernel;
+};
+
+/* The chain of this frame, called by the chain `parent` (STORE_NULL: outermost frame). */
+int64_t foreign_stack(struct foreign_stacks *s, int64_t parent, const struct foreign_frame *frame);
 
 #define FOREIGN_HEAD_BYTES ((size_t)64 << 10) /* bytes of a file that are inspected to recognize it */
 
@@ -55,7 +82,7 @@ void foreign_add(struct foreign *f, enum store_table_id table, const void *row);
 /* The duration, or STORE_NULL if it is missing or impossible; impossible ones are counted. */
 int64_t foreign_duration(struct foreign *f, int64_t ts_ns, int64_t dur_ns);
 /* Counts an event of that thread; dur_ns from foreign_duration, STORE_NULL: an instant. */
-void foreign_note(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t ts_ns, int64_t dur_ns);
+void foreign_count_event(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t ts_ns, int64_t dur_ns);
 /* Extends the time range by an event without a thread. */
 void foreign_time(struct foreign *f, int64_t ts_ns);
 /* Sets the name of a thread. */

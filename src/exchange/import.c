@@ -25,23 +25,6 @@ static int no_records(const struct pfw_import *im, struct sonde_err *err)
 	return -ENODATA;
 }
 
-/* The name of the run: "train" for "/x/train.pfw.gz". */
-static void name_of(struct buf *out, const struct import_options *o, bool is_foreign)
-{
-	const char *path = o->name ? o->name : o->paths[0], *end = path + strlen(path), *from;
-
-	while (end > path + 1 && end[-1] == '/')
-		end--;
-	for (from = end; from > path && from[-1] != '/'; from--)
-		;
-	buf_add(out, from, (size_t)(end - from));
-	if (!o->name && out->len > 3 && !strcmp(out->data + out->len - 3, ".gz"))
-		out->data[out->len -= 3] = '\0';
-	end = o->name ? NULL : strrchr(out->data, '.');
-	if (end && end > out->data && (is_foreign || !strcmp(end, ".pfw")))
-		out->data[out->len = (size_t)(end - out->data)] = '\0';
-}
-
 /* The requested format, or the first file's by its content; DFTracer's if neither is known. */
 static const struct exchange_format *format_of(const struct import_options *o, const struct exchange_format *requested)
 {
@@ -86,7 +69,18 @@ int import_run(const struct exchange_format *format, const struct import_options
 	im->run = (struct store_run)STORE_RUN_INIT;
 	for (size_t i = 0; i < o->path_count && rc == 0; i++)
 		rc = pfw_inputs_add(&im->inputs, o->paths[i], err);
-	name_of(&name, o, im->is_foreign);
+	/* The name of the run: "train" for "/x/train.pfw.gz". */
+	const char *path = o->name ? o->name : o->paths[0], *end = path + strlen(path), *from;
+	while (end > path + 1 && end[-1] == '/')
+		end--;
+	for (from = end; from > path && from[-1] != '/'; from--)
+		;
+	buf_add(&name, from, (size_t)(end - from));
+	if (!o->name && name.len > 3 && !strcmp(name.data + name.len - 3, ".gz"))
+		name.data[name.len -= 3] = '\0';
+	end = o->name ? NULL : strrchr(name.data, '.');
+	if (end && end > name.data && (im->is_foreign || !strcmp(end, ".pfw")))
+		name.data[name.len = (size_t)(end - name.data)] = '\0';
 	im->name = name.data;
 	if (rc == 0)
 		rc = store_run_create(&im->run, o->dir, name.data, err);

@@ -50,38 +50,6 @@ static int64_t largest(int64_t *max, int64_t v)
 	return v;
 }
 
-static int64_t string_of(struct joining *g, int64_t id)
-{
-	if (id < 1 || (uint64_t)id >= g->string_count)
-		return STORE_NULL;
-	if (!g->strings[id]) {
-		const struct store_text *t = model_name(g->host->run, id);
-		g->strings[id] = t ? store_strings_id(&g->j->sink->strings, t->data, t->bytes) : STORE_NULL;
-	}
-	return g->strings[id];
-}
-
-static int64_t file_of(struct joining *g, int64_t id)
-{
-	if (id >> FILE_OF_PROCESS)
-		return id + (g->j->processes << FILE_OF_PROCESS);
-	return id > 0 ? largest(&g->paths, id) + g->j->paths : id;
-}
-
-static int64_t by_name(struct joining *g, const char *column, int64_t v)
-{
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++) {
-		if (strcmp(column, meanings[i].column) != 0)
-			continue;
-		if (meanings[i].meaning == RAISE_PID)
-			return v > 0 ? v + g->j->hosts * JOIN_PIDS : v; /* 0 is an idle CPU */
-		if (meanings[i].meaning == RAISE_FLOW)
-			return largest(&g->flows, v) + g->j->flows;
-		return largest(&g->modules, v) + g->j->modules;
-	}
-	return v;
-}
-
 static int64_t translate(struct joining *g, const struct store_column_schema *c, int64_t v)
 {
 	if (v == STORE_NULL)
@@ -90,15 +58,32 @@ static int64_t translate(struct joining *g, const struct store_column_schema *c,
 	case STORE_TIME:
 		return clock_fit_ours(&g->host->clock, v);
 	case STORE_STRING:
-		return string_of(g, v);
+		if (v < 1 || (uint64_t)v >= g->string_count)
+			return STORE_NULL;
+		if (!g->strings[v]) {
+			const struct store_text *t = model_name(g->host->run, v);
+			g->strings[v] = t ? store_strings_id(&g->j->sink->strings, t->data, t->bytes) : STORE_NULL;
+		}
+		return g->strings[v];
 	case STORE_FILE:
-		return file_of(g, v);
+		if (v >> FILE_OF_PROCESS)
+			return v + (g->j->processes << FILE_OF_PROCESS);
+		return v > 0 ? largest(&g->paths, v) + g->j->paths : v;
 	case STORE_PROCESS:
 		return largest(&g->processes, v) + g->j->processes;
 	case STORE_STACK:
 		return largest(&g->stacks, v) + g->j->stacks;
 	default:
-		return by_name(g, c->name, v);
+		for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++) {
+			if (strcmp(c->name, meanings[i].column) != 0)
+				continue;
+			if (meanings[i].meaning == RAISE_PID)
+				return v > 0 ? v + g->j->hosts * JOIN_PIDS : v; /* 0 is an idle CPU */
+			if (meanings[i].meaning == RAISE_FLOW)
+				return largest(&g->flows, v) + g->j->flows;
+			return largest(&g->modules, v) + g->j->modules;
+		}
+		return v;
 	}
 }
 
@@ -138,22 +123,6 @@ static void add_row(struct joining *g, enum store_table_id table, int64_t *row)
 	}
 }
 
-static void add_table(struct joining *g, enum store_table_id table)
-{
-	struct store_table *t = model_table(g->host->run, table);
-	struct store_batch batch = STORE_BATCH_INIT;
-	int64_t row[STORE_COLUMNS_MAX];
-	for (size_t b = 0; t && b < store_table_blocks(t); b++) {
-		if (store_block_load(t, b, NULL, 0, &batch, NULL))
-			continue;
-		for (size_t i = 0; i < batch.rows; i++) {
-			store_batch_row(&batch, i, row);
-			add_row(g, table, row);
-		}
-	}
-	store_batch_release(&batch);
-}
-
 int join_add(struct join *j, const struct join_host *host, struct sonde_err *err)
 {
 	struct joining g = { .j = j, .host = host };
@@ -165,8 +134,20 @@ int join_add(struct join *j, const struct join_host *host, struct sonde_err *err
 	if (!g.strings)
 		return err_sys(err, ENOMEM, "cannot join runs");
 	for (int table = 0; table < STORE_TABLE_COUNT; table++)
-		if (table != STORE_TABLE_STRING && table != STORE_TABLE_DEFINE)
-			add_table(&g, (enum store_table_id)table);
+		if (table != STORE_TABLE_STRING && table != STORE_TABLE_DEFINE) {
+			struct store_table *t = model_table(g.host->run, (enum store_table_id)table);
+			struct store_batch batch = STORE_BATCH_INIT;
+			int64_t row[STORE_COLUMNS_MAX];
+			for (size_t b = 0; t && b < store_table_blocks(t); b++) {
+				if (store_block_load(t, b, NULL, 0, &batch, NULL))
+					continue;
+				for (size_t i = 0; i < batch.rows; i++) {
+					store_batch_row(&batch, i, row);
+					add_row(&g, (enum store_table_id)table, row);
+				}
+			}
+			store_batch_release(&batch);
+		}
 	j->processes += g.processes;
 	j->paths += g.paths;
 	j->stacks += g.stacks;

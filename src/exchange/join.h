@@ -9,7 +9,7 @@
 #ifndef SONDE_EXCHANGE_JOIN_H
 #define SONDE_EXCHANGE_JOIN_H
 
-#include "base/clockfit.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "model/run-model.h"
 #include "store/sink.h"

@@ -126,13 +126,12 @@ static bool is_plain(char c)
 void jsonline_text(struct jsonline *l, const struct store_text *text)
 {
 	size_t n = text && text->data ? text->bytes : 0, i = 0;
-	char *at;
 
 	if (!text || !text->data) {
 		JSONLINE_ADD(l, "null");
 		return;
 	}
-	at = n + 2 <= l->cap - l->len ? l->data + l->len : jsonline_grow(l, n + 2);
+	char *at = n + 2 <= l->cap - l->len ? l->data + l->len : jsonline_grow(l, n + 2);
 	if (!at)
 		return;
 	*at++ = '"';

@@ -1,6 +1,8 @@
 /* A thread is stored as the ends of the events that enclose its last one, innermost last. */
 #include "exchange/nest.h"
 
+#include "base/vec.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -27,31 +29,18 @@ static struct nest_thread *thread_of(struct nest *n, int64_t pid, int64_t tid)
 		return NULL;
 	if (!*number)
 		*number = n->numbers.count;
-	if (*number > n->cap) {
-		size_t cap = n->cap ? 2 * n->cap : 16;
-		struct nest_thread *threads = reallocarray(n->threads, cap, sizeof(*threads));
-
-		if (!threads)
-			return NULL;
-		for (size_t i = n->cap; i < cap; i++)
-			threads[i] = (struct nest_thread){ .ends = NULL };
-		n->threads = threads;
-		n->cap = cap;
-	}
+	size_t had = n->cap;
+	if (!VEC_GROW(n->threads, n->cap, *number, VEC_MAX))
+		return NULL;
+	for (size_t i = had; i < n->cap; i++)
+		n->threads[i] = (struct nest_thread){ .ends = NULL };
 	return &n->threads[*number - 1];
 }
 
 static int push(struct nest_thread *t, int64_t end_ns)
 {
-	if (t->count == t->cap) {
-		size_t cap = t->cap ? 2 * t->cap : 8;
-		int64_t *ends = reallocarray(t->ends, cap, sizeof(*ends));
-
-		if (!ends)
-			return -ENOMEM;
-		t->ends = ends;
-		t->cap = cap;
-	}
+	if (!VEC_GROW(t->ends, t->cap, t->count + 1, VEC_MAX))
+		return -ENOMEM;
 	t->ends[t->count++] = end_ns;
 	return 0;
 }

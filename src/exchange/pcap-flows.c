@@ -1,9 +1,115 @@
 #include "exchange/pcap-flows.h"
 
+#include "base/vec.h"
+#include "store/schema.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { ETHERTYPE_4 = 0x0800, ETHERTYPE_6 = 0x86dd, VLAN = 0x8100, VLAN_OUTER = 0x88a8, SLL_OUTGOING = 4 };
+
+/* The bytes not parsed yet. */
+struct bytes {
+	const uint8_t *at;
+	size_t n;
+};
+
+static bool skip(struct bytes *b, size_t n)
+{
+	if (b->n < n)
+		return false;
+	b->at += n;
+	b->n -= n;
+	return true;
+}
+
+static unsigned get16(const uint8_t *at)
+{
+	return (unsigned)at[0] << 8 | at[1];
+}
+
+/* Link layers: skip to the IP header; the type is 0 if the IP version determines it. */
+
+static bool skip_ethernet(struct pcap_packet *p, struct bytes *b, unsigned *type)
+{
+	if (b->n < 14)
+		return false;
+	*type = get16(b->at + 12);
+	skip(b, 14);
+	while (*type == VLAN || *type == VLAN_OUTER) {
+		if (b->n < 4)
+			return false;
+		p->vlan = get16(b->at) & 0xfff; /* the innermost tag */
+		*type = get16(b->at + 2);
+		skip(b, 4);
+	}
+	return true;
+}
+
+static bool skip_sll(struct pcap_packet *p, struct bytes *b, unsigned *type)
+{
+	if (b->n < 16)
+		return false;
+	p->is_outgoing = get16(b->at) == SLL_OUTGOING;
+	*type = get16(b->at + 14);
+	return skip(b, 16);
+}
+
+static bool skip_sll2(struct pcap_packet *p, struct bytes *b, unsigned *type)
+{
+	if (b->n < 20)
+		return false;
+	p->is_outgoing = b->at[10] == SLL_OUTGOING;
+	*type = get16(b->at);
+	return skip(b, 20);
+}
+
+static bool skip_family(struct pcap_packet *p, struct bytes *b, unsigned *type)
+{
+	(void)p, (void)type;
+	return skip(b, 4);
+}
+
+static bool skip_nothing(struct pcap_packet *p, struct bytes *b, unsigned *type)
+{
+	(void)p, (void)b, (void)type;
+	return true;
+}
+
+static const struct {
+	uint32_t link;
+	bool (*skip)(struct pcap_packet *p, struct bytes *b, unsigned *type);
+} links[] = {
+	{ PACKET_NULL, skip_family },
+	{ PACKET_ETHERNET, skip_ethernet },
+	{ PACKET_RAW_BSD, skip_nothing },
+	{ PACKET_RAW_OPENBSD, skip_nothing },
+	{ PACKET_RAW, skip_nothing },
+	{ PACKET_LOOP, skip_family },
+	{ PACKET_SLL, skip_sll },
+	{ PACKET_IPV4, skip_nothing },
+	{ PACKET_IPV6, skip_nothing },
+	{ PACKET_SLL2, skip_sll2 },
+};
+
+bool pcap_packet_parse(struct pcap_packet *p, uint32_t link, const uint8_t *data, size_t n, uint32_t whole)
+{
+	struct bytes b = { .at = data, .n = n };
+	unsigned type = 0;
+	size_t i = 0;
+
+	*p = (struct pcap_packet){ .vlan = STORE_NULL };
+	while (i < sizeof(links) / sizeof(*links) && links[i].link != link)
+		i++;
+	if (i == sizeof(links) / sizeof(*links) || !links[i].skip(p, &b, &type))
+		return false;
+	if (type != 0 && type != ETHERTYPE_4 && type != ETHERTYPE_6)
+		return false;
+	size_t link_bytes = n - b.n;
+	return packet_parse(&p->ip, b.at, b.n, whole > n ? whole - (uint32_t)link_bytes : (uint32_t)b.n);
+}
 
 #define FLOWS_MAX ((size_t)1 << 20)
 
@@ -49,23 +155,13 @@ static void make_key(struct key *k, const struct packet *p)
 static uint64_t flow_of(struct pcap_flows *s, const struct pcap_packet *p, int64_t ts_ns, int64_t interface)
 {
 	struct key key;
-	uint64_t *number;
 
 	make_key(&key, &p->ip);
-	number = s->numbers.count < FLOWS_MAX ? map_put(&s->numbers, &key, sizeof(key), NULL)
-					      : map_get(&s->numbers, &key, sizeof(key));
+	uint64_t *number = s->numbers.count < FLOWS_MAX ? map_put(&s->numbers, &key, sizeof(key), NULL)
+							: map_get(&s->numbers, &key, sizeof(key));
 	if (number && *number)
 		return *number;
-	if (number && s->numbers.count > s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 64;
-		struct pcap_flow *flows = reallocarray(s->flows, cap, sizeof(*flows));
-
-		if (flows) {
-			s->flows = flows;
-			s->cap = cap;
-		}
-	}
-	if (!number || s->numbers.count > s->cap) {
+	if (!number || !VEC_GROW(s->flows, s->cap, s->numbers.count, FLOWS_MAX)) {
 		s->f->dims->refused++;
 		return 0;
 	}
@@ -96,7 +192,7 @@ static bool fills_hole(struct side *side, uint32_t seq, uint32_t carried)
 }
 
 /* Returns whether all data of a packet was sent before. */
-static bool note_sequence(struct side *side, const struct packet *p)
+static bool record_sequence(struct side *side, const struct packet *p)
 {
 	uint32_t carried = p->payload + !!(p->tcp_flags & PACKET_SYN) + !!(p->tcp_flags & PACKET_FIN);
 	uint32_t end = p->seq + carried;
@@ -118,7 +214,6 @@ void pcap_flows_add(struct pcap_flows *s, const struct pcap_packet *p, int64_t t
 	uint64_t number = flow_of(s, p, ts_ns, interface);
 	struct pcap_flow *flow = number ? &s->flows[number - 1] : NULL;
 	struct store_packet row = store_packet_nulls;
-	struct side *side;
 	bool is_again = false;
 
 	row.ts_ns = ts_ns;
@@ -128,8 +223,8 @@ void pcap_flows_add(struct pcap_flows *s, const struct pcap_packet *p, int64_t t
 	if (flow) {
 		row.flow = (int64_t)number;
 		row.is_reply = !packet_end_is_same(&flow->from, &p->ip.from);
-		side = &flow->sides[row.is_reply];
-		is_again = p->ip.has_tcp && note_sequence(side, &p->ip);
+		struct side *side = &flow->sides[row.is_reply];
+		is_again = p->ip.has_tcp && record_sequence(side, &p->ip);
 		side->packets++;
 		side->bytes += p->ip.bytes;
 		side->payload += is_again ? 0 : p->ip.payload;

@@ -88,7 +88,7 @@ static bool is_loopback(const struct packet *p)
 			      : !memcmp(p->from.address, p->to.address, 16);
 }
 
-static void take_packet(struct pcap_reader *r, const struct interface *in, int64_t ts_ns, const uint8_t *data, size_t n,
+static void on_packet(struct pcap_reader *r, const struct interface *in, int64_t ts_ns, const uint8_t *data, size_t n,
 		uint32_t whole)
 {
 	struct pcap_packet p;
@@ -122,16 +122,15 @@ static void read_classic(struct pcap_reader *r, bool is_ns)
 	in.link = get32(r, head + 16) & 0xfffffff; /* the upper bits describe the frame check sequence */
 	for (;;) {
 		size_t got = foreign_read(r->f, head, 16);
-		uint32_t n;
 
 		if (got == 0)
 			return;
-		n = got == 16 ? get32(r, head + 8) : 0;
+		uint32_t n = got == 16 ? get32(r, head + 8) : 0;
 		if (got != 16 || !read_bytes(r, n)) {
 			lose(r, "unexpected end of file in a packet");
 			return;
 		}
-		take_packet(r, &in, (int64_t)get32(r, head) * NS + (int64_t)get32(r, head + 4) * (is_ns ? 1 : 1000),
+		on_packet(r, &in, (int64_t)get32(r, head) * NS + (int64_t)get32(r, head + 4) * (is_ns ? 1 : 1000),
 				r->bytes, n < PACKET_BYTES_MAX ? n : PACKET_BYTES_MAX, get32(r, head + 12));
 	}
 }
@@ -139,7 +138,7 @@ static void read_classic(struct pcap_reader *r, bool is_ns)
 /* pcapng files: blocks. */
 
 /* Reads the options of an interface: its name, and the unit of its times (a power of 10, or of 2). */
-static void take_options(struct pcap_reader *r, struct interface *in, const uint8_t *at, size_t n)
+static void read_options(struct pcap_reader *r, struct interface *in, const uint8_t *at, size_t n)
 {
 	while (n >= 4) {
 		unsigned code = get16(r, at);
@@ -161,7 +160,7 @@ static void take_options(struct pcap_reader *r, struct interface *in, const uint
 	}
 }
 
-static void take_interface(struct pcap_reader *r, size_t n)
+static void on_interface(struct pcap_reader *r, size_t n)
 {
 	struct interface *in = &r->interfaces[r->interface_count];
 
@@ -170,18 +169,11 @@ static void take_interface(struct pcap_reader *r, size_t n)
 		return;
 	}
 	*in = (struct interface){ .link = get16(r, r->bytes), .name = STORE_NULL, .units_per_second = 1000000 };
-	take_options(r, in, r->bytes + 8, n - 8);
+	read_options(r, in, r->bytes + 8, n - 8);
 	r->interface_count++;
 }
 
-static int64_t time_of(const struct interface *in, uint64_t units)
-{
-	unsigned __int128 ns = (unsigned __int128)units * NS / in->units_per_second;
-
-	return ns > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)ns;
-}
-
-static void take_enhanced(struct pcap_reader *r, size_t n, bool is_old)
+static void on_enhanced(struct pcap_reader *r, size_t n, bool is_old)
 {
 	uint32_t number = n < 20 ? UINT32_MAX : is_old ? get16(r, r->bytes) : get32(r, r->bytes);
 	uint32_t bytes = n < 20 ? 0 : get32(r, r->bytes + 12);
@@ -190,25 +182,18 @@ static void take_enhanced(struct pcap_reader *r, size_t n, bool is_old)
 		lose(r, "packet of an unknown interface");
 		return;
 	}
-	r->last_ns = time_of(&r->interfaces[number], (uint64_t)get32(r, r->bytes + 4) << 32 | get32(r, r->bytes + 8));
-	take_packet(r, &r->interfaces[number], r->last_ns, r->bytes + 20, bytes < n - 20 ? bytes : n - 20,
+	unsigned __int128 ns = (unsigned __int128)((uint64_t)get32(r, r->bytes + 4) << 32 | get32(r, r->bytes + 8)) *
+			NS / r->interfaces[number].units_per_second;
+	r->last_ns = ns > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)ns;
+	on_packet(r, &r->interfaces[number], r->last_ns, r->bytes + 20, bytes < n - 20 ? bytes : n - 20,
 			get32(r, r->bytes + 16));
 }
 
-/* A packet without a time gets that of the previous one. */
-static void take_simple(struct pcap_reader *r, size_t n)
-{
-	if (n < 4 || r->interface_count == 0)
-		lose(r, "packet of an unknown interface");
-	else
-		take_packet(r, &r->interfaces[0], r->last_ns, r->bytes + 4, n - 4, get32(r, r->bytes));
-}
-
 /* Reads the length and the byte order of a section; the rest of its header was already read. */
-static bool take_section(struct pcap_reader *r)
+static bool on_section(struct pcap_reader *r)
 {
 	uint8_t head[8];
-	uint32_t magic, bytes;
+	uint32_t magic;
 
 	if (foreign_read(r->f, head, sizeof(head)) != sizeof(head))
 		return false;
@@ -216,45 +201,47 @@ static bool take_section(struct pcap_reader *r)
 	r->is_swapped = magic == __builtin_bswap32(ORDER_MAGIC);
 	if (!r->is_swapped && magic != ORDER_MAGIC)
 		return false;
-	bytes = get32(r, head);
+	uint32_t bytes = get32(r, head);
 	r->interface_count = 0;
 	return bytes >= 28 && bytes % 4 == 0 && read_bytes(r, bytes - 12);
 }
 
-static bool take_block(struct pcap_reader *r, uint32_t type)
+static bool on_block(struct pcap_reader *r, uint32_t type)
 {
 	uint8_t head[4];
-	uint32_t bytes;
-	size_t n;
 
 	if (foreign_read(r->f, head, sizeof(head)) != sizeof(head))
 		return false;
-	bytes = get32(r, head);
+	uint32_t bytes = get32(r, head);
 	if (bytes < 12 || bytes % 4 || !read_bytes(r, bytes - 8))
 		return false;
-	n = bytes - 12 < PACKET_BYTES_MAX ? bytes - 12 : PACKET_BYTES_MAX;
+	size_t n = bytes - 12 < PACKET_BYTES_MAX ? bytes - 12 : PACKET_BYTES_MAX;
 	if (type == BLOCK_INTERFACE)
-		take_interface(r, n);
+		on_interface(r, n);
 	else if (type == BLOCK_PACKET || type == BLOCK_PACKET_OLD)
-		take_enhanced(r, n, type == BLOCK_PACKET_OLD);
-	else if (type == BLOCK_SIMPLE)
-		take_simple(r, n);
+		on_enhanced(r, n, type == BLOCK_PACKET_OLD);
+	else if (type == BLOCK_SIMPLE) {
+		/* A packet without a time gets that of the previous one. */
+		if (n < 4 || r->interface_count == 0)
+			lose(r, "packet of an unknown interface");
+		else
+			on_packet(r, &r->interfaces[0], r->last_ns, r->bytes + 4, n - 4, get32(r, r->bytes));
+	}
 	return true;
 }
 
 static void read_blocks(struct pcap_reader *r)
 {
-	bool is_good = take_section(r);
+	bool is_good = on_section(r);
 
 	while (is_good) {
 		uint8_t head[4];
 		size_t got = foreign_read(r->f, head, sizeof(head));
-		uint32_t type;
 
 		if (got == 0)
 			return;
-		type = get32(r, head);
-		is_good = got == sizeof(head) && (type == BLOCK_SECTION ? take_section(r) : take_block(r, type));
+		uint32_t type = get32(r, head);
+		is_good = got == sizeof(head) && (type == BLOCK_SECTION ? on_section(r) : on_block(r, type));
 	}
 	lose(r, "truncated or damaged block");
 }

@@ -10,7 +10,7 @@
  * the module of its caller. Source lines (-F srcline) are skipped: a run does not store them.
  */
 #include "exchange/import-reader.h"
-#include "pfw/json-values.h"
+#include "pfw/line-parse.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -70,14 +70,14 @@ static const char *trim_end(const char *at, const char *begin)
 }
 
 /* "5678.901234:" */
-static bool take_time(struct perf_head *h, const char *at, const char *end)
+static bool parse_time(struct perf_head *h, const char *at, const char *end)
 {
 	return end - at > 2 && end[-1] == ':' && isdigit((unsigned char)*at) && memchr(at, '.', (size_t)(end - at)) &&
 			pfw_parse_scaled(at, (size_t)(end - 1 - at), 1000000000, &h->ts_ns);
 }
 
 /* "[001]" */
-static bool take_cpu(struct perf_head *h, const char *at, const char *end)
+static bool parse_cpu(struct perf_head *h, const char *at, const char *end)
 {
 	char *stop;
 
@@ -88,7 +88,7 @@ static bool take_cpu(struct perf_head *h, const char *at, const char *end)
 }
 
 /* "1234" or "1234/1235" */
-static bool take_thread(struct perf_head *h, const char *at, const char *end)
+static bool parse_thread(struct perf_head *h, const char *at, const char *end)
 {
 	const char *slash = memchr(at, '/', (size_t)(end - at));
 
@@ -99,15 +99,15 @@ static bool take_thread(struct perf_head *h, const char *at, const char *end)
 }
 
 /* The text before the time: "program 1234 [001] ". The program's name may contain blanks. */
-static bool take_who(struct perf_head *h, const char *begin, const char *end)
+static bool parse_who(struct perf_head *h, const char *begin, const char *end)
 {
 	const char *to = trim_end(end, begin), *from = token_begin(to, begin);
 
-	if (take_cpu(h, from, to)) {
+	if (parse_cpu(h, from, to)) {
 		to = trim_end(from, begin);
 		from = token_begin(to, begin);
 	}
-	if (from == begin || !take_thread(h, from, to))
+	if (from == begin || !parse_thread(h, from, to))
 		return false;
 	begin = skip_blanks(begin, from);
 	h->comm = begin;
@@ -129,7 +129,7 @@ static size_t event_bytes(const char *event, size_t n)
 }
 
 /* "     250000 cpu-clock:ppp: " */
-static bool take_event(struct perf_head *h, const char *at, const char *end)
+static bool parse_event(struct perf_head *h, const char *at, const char *end)
 {
 	const char *to = token_end(at, end);
 
@@ -153,8 +153,8 @@ static bool parse_head(struct perf_head *h, const char *text, size_t n)
 	while (at < end) {
 		const char *from = skip_blanks(at, end), *to = token_end(from, end);
 
-		if (from > text && take_time(h, from, to) && take_who(h, text, from))
-			return take_event(h, skip_blanks(to, end), end);
+		if (from > text && parse_time(h, from, to) && parse_who(h, text, from))
+			return parse_event(h, skip_blanks(to, end), end);
 		at = to;
 	}
 	return false;
@@ -213,7 +213,6 @@ static bool add_frame(struct perf_reader *r, const char *text, size_t n)
 {
 	const char *end = trim_end(text + n, text), *at = skip_blanks(text, end), *to = token_end(at, end), *bracket;
 	bool is_kernel = to - at == 16 && (*at == 'f' || *at == 'F'), is_inlined;
-	size_t module_bytes;
 
 	if (!is_hex(at, to))
 		return false;
@@ -225,7 +224,7 @@ static bool add_frame(struct perf_reader *r, const char *text, size_t n)
 	/* The module is in the last parentheses, unless they mark an inlined function. */
 	is_inlined = bracket && end - bracket == 9 && !memcmp(bracket, "(inlined)", 9);
 	bracket = is_inlined ? NULL : bracket;
-	module_bytes = bracket ? (size_t)(end - bracket - 2) : 0;
+	size_t module_bytes = bracket ? (size_t)(end - bracket - 2) : 0;
 	r->frames[r->frame_count].function = r->text.len;
 	r->frames[r->frame_count].function_bytes = add_function(&r->text, at, to, bracket ? bracket + 1 : NULL,
 			module_bytes);
@@ -257,7 +256,7 @@ static void name_task(struct perf_reader *r, int64_t tid, int64_t name)
 	foreign_add(r->f, STORE_TABLE_TASK, &row);
 }
 
-static void begin_sample(struct perf_reader *r, const struct perf_head *h)
+static void start_sample(struct perf_reader *r, const struct perf_head *h)
 {
 	struct pfw_process *p = foreign_process(r->f, h->pid);
 	bool is_clock = (h->event_bytes == 9 && !memcmp(h->event, "cpu-clock", 9)) ||
@@ -307,7 +306,7 @@ static void end_sample(struct perf_reader *r)
 	r->row.stack = stack;
 	foreign_add(r->f, STORE_TABLE_SAMPLE, &r->row);
 	r->f->counts->events++;
-	foreign_note(r->f, foreign_process(r->f, r->row.pid), r->row.tid, r->row.ts_ns, STORE_NULL);
+	foreign_count_event(r->f, foreign_process(r->f, r->row.pid), r->row.tid, r->row.ts_ns, STORE_NULL);
 }
 
 /* "  read.c:26" or "  [kernel.kallsyms][ffffffff81000000]", after its frame. */
@@ -321,7 +320,7 @@ static bool is_source(const char *line, size_t n)
 			(end[-1] == ']' || (at < end && at[-1] == ':'));
 }
 
-static void take_line(struct perf_reader *r, const char *line, size_t n)
+static void parse_line(struct perf_reader *r, const char *line, size_t n)
 {
 	struct perf_head h;
 
@@ -333,7 +332,7 @@ static void take_line(struct perf_reader *r, const char *line, size_t n)
 		return;
 	if (parse_head(&h, line, n)) {
 		end_sample(r);
-		begin_sample(r, &h);
+		start_sample(r, &h);
 	} else {
 		foreign_lost(r->f, "neither a sample header nor a frame", 0, line, n);
 	}
@@ -353,7 +352,7 @@ static int read_lines(struct foreign *f)
 		if (!n)
 			end_sample(r);
 		else if (*line != '#')
-			take_line(r, line, n);
+			parse_line(r, line, n);
 	}
 	end_sample(r);
 	buf_release(&r->text);

@@ -121,11 +121,10 @@ static int add_frame(void *arg, const struct model_frame *frame)
 static uint64_t stack_number(struct sampling *s, int64_t stack)
 {
 	bool is_new;
-	uint64_t number;
 
 	if (stack == STORE_NULL)
 		return 0;
-	number = number_of(s, &s->stacks, &stack, sizeof(stack), &is_new);
+	uint64_t number = number_of(s, &s->stacks, &stack, sizeof(stack), &is_new);
 	if (!is_new)
 		return number;
 	buf_reset(&s->interned);

@@ -47,7 +47,7 @@ static int note(struct map *map, const void *key, size_t n, uint64_t value)
 	return 0;
 }
 
-static int note_thread(struct perfetto *p, int64_t pid, int64_t tid, int64_t name)
+static int record_thread(struct perfetto *p, int64_t pid, int64_t tid, int64_t name)
 {
 	int64_t key[2] = { pid, tid };
 
@@ -67,7 +67,7 @@ static int load_tasks(struct perfetto *p)
 			struct store_task row;
 
 			store_get_task(&batch, i, &row);
-			rc = note_thread(p, row.pid, row.tid, row.name);
+			rc = record_thread(p, row.pid, row.tid, row.name);
 			if (rc == 0 && row.pid == row.tid && row.name != STORE_NULL)
 				rc = note(&p->process_names, &row.pid, sizeof(row.pid), (uint64_t)row.name + 1);
 		}
@@ -80,14 +80,13 @@ int perfetto_tracks_load(struct perfetto *p, struct sonde_err *err)
 {
 	size_t count;
 	const struct store_process *processes = model_processes(p->run, &count);
-	const struct store_thread *threads;
 	int rc = load_tasks(p);
 
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		rc = note(&p->processes, &processes[i].pid, sizeof(processes[i].pid), i + 1);
-	threads = model_threads(p->run, &count);
+	const struct store_thread *threads = model_threads(p->run, &count);
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = note_thread(p, threads[i].pid, threads[i].tid, threads[i].name);
+		rc = record_thread(p, threads[i].pid, threads[i].tid, threads[i].name);
 	return rc < 0 ? err_sys(err, -rc, "cannot load the threads") : 0;
 }
 
@@ -190,31 +189,6 @@ static void add_name(struct perfetto *p, struct buf *out, unsigned field, int64_
 		proto_text(out, field, text->data, text->bytes);
 }
 
-static void add_process_name(struct perfetto *p, struct buf *out, int64_t pid, const struct store_process *process)
-{
-	const struct store_text *exe = process ? model_name(p->run, process->exe) : NULL;
-	const uint64_t *seen = map_get(&p->process_names, &pid, sizeof(pid));
-	const char *slash = exe ? strrchr(exe->data, '/') : NULL;
-
-	if (exe)
-		proto_str(out, PROCESS_NAME, slash && slash[1] ? slash + 1 : exe->data);
-	else if (seen)
-		add_name(p, out, PROCESS_NAME, (int64_t)*seen - 1);
-}
-
-static void add_command(struct buf *out, const struct store_text *argv)
-{
-	const char *at = argv->data, *end = at + argv->bytes;
-
-	while (at < end) {
-		const char *nul = memchr(at, '\0', (size_t)(end - at));
-		const char *to = nul ? nul : end;
-
-		proto_text(out, PROCESS_CMDLINE, at, (size_t)(to - at));
-		at = to + 1;
-	}
-}
-
 static uint64_t process_track(struct perfetto *p, int64_t pid)
 {
 	struct buf process = BUF_INIT, track = BUF_INIT;
@@ -231,9 +205,22 @@ static uint64_t process_track(struct perfetto *p, int64_t pid)
 		row = &model_processes(p->run, &count)[*index - 1];
 	}
 	proto_int(&process, PROCESS_PID, (int32_t)pid);
-	add_process_name(p, &process, pid, row);
-	if (row && row->argv)
-		add_command(&process, row->argv);
+	const struct store_text *exe = row ? model_name(p->run, row->exe) : NULL;
+	const uint64_t *seen = map_get(&p->process_names, &pid, sizeof(pid));
+	const char *slash = exe ? strrchr(exe->data, '/') : NULL;
+	if (exe)
+		proto_str(&process, PROCESS_NAME, slash && slash[1] ? slash + 1 : exe->data);
+	else if (seen)
+		add_name(p, &process, PROCESS_NAME, (int64_t)*seen - 1);
+	if (row && row->argv) {
+		const char *at = row->argv->data, *end = at + row->argv->bytes;
+		while (at < end) {
+			const char *nul = memchr(at, '\0', (size_t)(end - at));
+			const char *to = nul ? nul : end;
+			proto_text(&process, PROCESS_CMDLINE, at, (size_t)(to - at));
+			at = to + 1;
+		}
+	}
 	proto_uint(&track, TRACK_UUID, number);
 	proto_message(&track, TRACK_PROCESS, &process);
 	describe(p, &track);

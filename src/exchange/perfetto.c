@@ -17,7 +17,7 @@
 #include "exchange/perfetto-tracks.h"
 #include "exchange/proto.h"
 #include "model/dimensions.h"
-#include "model/timeline.h"
+#include "model/rows.h"
 
 #include <errno.h>
 #include <math.h>
@@ -70,15 +70,6 @@ static void arg_int(struct perfetto *p, const char *name, int64_t v)
 	end_arg(p);
 }
 
-static void arg_real(struct perfetto *p, const char *name, double v)
-{
-	if (!isfinite(v))
-		return;
-	start_arg(p, name);
-	proto_double(&p->inner, ARGUMENT_DOUBLE, v);
-	end_arg(p);
-}
-
 static void arg_text(struct perfetto *p, const char *name, const struct store_text *text)
 {
 	if (!text || !text->data)
@@ -86,13 +77,6 @@ static void arg_text(struct perfetto *p, const char *name, const struct store_te
 	start_arg(p, name);
 	proto_text(&p->inner, ARGUMENT_STRING, text->data, text->bytes);
 	end_arg(p);
-}
-
-static void arg_str(struct perfetto *p, const char *name, const char *text)
-{
-	struct store_text t = { .data = text, .bytes = text ? strlen(text) : 0 };
-
-	arg_text(p, name, &t);
 }
 
 /* A text that should be a JSON object. */
@@ -195,8 +179,11 @@ static void io_args(struct perfetto *p, const int64_t *row)
 	arg_int(p, "size", row[STORE_IO_size]);
 	arg_int(p, "offset", row[STORE_IO_offset]);
 	arg_int(p, "ret", row[STORE_IO_ret]);
-	if (errnum > 0 && errnum <= INT32_MAX)
-		arg_str(p, "error", strerrorname_np((int)errnum));
+	if (errnum > 0 && errnum <= INT32_MAX) {
+		const char *text = strerrorname_np((int)errnum);
+		struct store_text t = { .data = text, .bytes = text ? strlen(text) : 0 };
+		arg_text(p, "error", &t);
+	}
 	for (int i = 0; i < MODEL_ARGS_MAX; i++)
 		arg_int(p, model_arg_name(call, i, 0), row[STORE_IO_arg0 + i]);
 	arg_text(p, "text", timeline_text(row, STORE_IO_text));
@@ -248,7 +235,12 @@ static void write_mark(struct perfetto *p, const int64_t *row)
 static void step_args(struct perfetto *p, const int64_t *row)
 {
 	arg_int(p, "index", row[STORE_STEP_index]);
-	arg_real(p, "value", timeline_real(row, STORE_STEP_value));
+	double v = timeline_real(row, STORE_STEP_value);
+	if (!isfinite(v))
+		return;
+	start_arg(p, "value");
+	proto_double(&p->inner, ARGUMENT_DOUBLE, v);
+	end_arg(p);
 }
 
 static void write_step(struct perfetto *p, const int64_t *row)

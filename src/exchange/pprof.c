@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "exchange/exchange.h"
 #include "exchange/proto.h"
 #include "exchange/stack-profile.h"
@@ -98,15 +99,8 @@ static int count_row(void *arg, const struct store_sample *row, int64_t name)
 	bool is_new;
 	uint64_t number = number_of(p, &p->counts, key, sizeof(key), &is_new);
 
-	if (number > p->value_cap) {
-		size_t cap = p->value_cap ? 2 * p->value_cap : 1024;
-		struct value *values = reallocarray(p->values, cap, sizeof(*values));
-
-		if (!values)
-			return -ENOMEM;
-		p->values = values;
-		p->value_cap = cap;
-	}
+	if (!VEC_GROW(p->values, p->value_cap, number, VEC_MAX))
+		return -ENOMEM;
 	if (p->is_failed)
 		return -ENOMEM;
 	if (is_new)
@@ -193,10 +187,9 @@ static void add_sample(struct pprof *p, size_t i)
 {
 	const struct value *value = &p->values[i];
 	int64_t key[4];
-	const char *name;
 
 	memcpy(key, map_key(&p->counts, i, NULL), sizeof(key));
-	name = model_cname(p->profile.run, key[0]);
+	const char *name = model_cname(p->profile.run, key[0]);
 	p->frame_count = 0;
 	profile_frames(&p->profile, key[3], add_frame, p);
 	buf_reset(&p->chain);
@@ -268,11 +261,10 @@ static int write_profile(struct pprof *p, struct model_run *run, FILE *out, cons
 		struct sonde_err *err)
 {
 	struct buf *const bufs[] = { &p->body, &p->message, &p->inner, &p->chain };
-	int rc;
 
 	for (size_t i = 0; i < sizeof(bufs) / sizeof(*bufs); i++)
 		buf_init(bufs[i], 0);
-	rc = profile_open(&p->profile, run, options, err);
+	int rc = profile_open(&p->profile, run, options, err);
 	if (rc == 0) {
 		rc = profile_each(&p->profile, count_row, p);
 		rc = rc ? err_sys(err, -rc, "cannot count the stacks") : put_profile(p, out, err);

@@ -97,16 +97,6 @@ int sofa_close(struct csv *c, const char *name, struct sonde_err *err)
 
 /* Event files: one line per row of a table. */
 
-/* SOFA's event value of a sample: the decimal logarithm of its address with 01 before its digits. */
-static double address_event(uint64_t address)
-{
-	double digits = 1;
-
-	for (uint64_t left = address; left; left >>= 4)
-		digits *= 16;
-	return log10(digits + (double)address);
-}
-
 static void put_sample(struct sofa_events *e, const void *data)
 {
 	const struct store_sample *row = data;
@@ -120,7 +110,12 @@ static void put_sample(struct sofa_events *e, const void *data)
 	snprintf(name, sizeof(name), "%s(%s)", count ? model_frame_label(&frames[0]) : "[unknown]",
 			count && frames[0].module ? frames[0].module : "[unknown]");
 	out.timestamp = sofa_seconds(e->sofa, row->ts_ns);
-	out.event = address_event(model_stack_address(e->stacks, row->stack));
+	/* SOFA's event value of a sample: the decimal logarithm of its address with 01 before its digits. */
+	uint64_t address = model_stack_address(e->stacks, row->stack);
+	double digits = 1;
+	for (uint64_t left = address; left; left >>= 4)
+		digits *= 16;
+	out.event = log10(digits + (double)address);
 	out.duration = (double)row->weight_ns / 1e9;
 	out.device = row->cpu;
 	out.pid = row->pid;
@@ -206,11 +201,10 @@ static int write_events(struct sofa_events *e, const char *name, enum store_tabl
 static int64_t address_number(const char *text)
 {
 	struct in_addr address;
-	uint32_t bits;
 
 	if (!text || inet_pton(AF_INET, text, &address) != 1)
 		return -1;
-	bits = ntohl(address.s_addr);
+	uint32_t bits = ntohl(address.s_addr);
 	return (int64_t)(bits >> 24) * 1000000000 + (int64_t)(bits >> 16 & 255) * 1000000 +
 			(int64_t)(bits >> 8 & 255) * 1000 + (bits & 255);
 }
@@ -232,10 +226,9 @@ static int load_flows(struct sofa_events *e)
 			key[0] = row.flow;
 			for (int side = 0; rc == 0 && side < 3; side++) {
 				int64_t ids[] = { row.source, row.destination, row.protocol };
-				uint64_t *place;
 
 				key[1] = side;
-				place = map_put(&e->flows, key, sizeof(key), NULL);
+				uint64_t *place = map_put(&e->flows, key, sizeof(key), NULL);
 				rc = place ? 0 : -ENOMEM;
 				if (place)
 					*place = (uint64_t)ids[side];

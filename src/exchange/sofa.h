@@ -48,7 +48,7 @@ struct sofa_events {
 	struct csv csv;
 };
 
-/* sofa-devices.c: rows of the tables gpu, span (CUDA calls) and block. */
+/* sofa-counters.c: rows of the tables gpu, span (CUDA calls) and block. */
 void sofa_put_command(struct sofa_events *e, const void *data);
 void sofa_put_api(struct sofa_events *e, const void *data);
 void sofa_put_request(struct sofa_events *e, const void *data);

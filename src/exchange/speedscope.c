@@ -4,6 +4,7 @@
  */
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "exchange/exchange.h"
 #include "exchange/jsonline.h"
 #include "exchange/stack-profile.h"
@@ -46,15 +47,8 @@ static int keep_row(void *arg, const struct store_sample *row, int64_t name)
 		*number = s->threads.count;
 	if (s->count == SAMPLES_MAX)
 		return -EFBIG;
-	if (s->count == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 4096;
-		struct sample *samples = reallocarray(s->samples, cap, sizeof(*samples));
-
-		if (!samples)
-			return -ENOMEM;
-		s->samples = samples;
-		s->cap = cap;
-	}
+	if (!VEC_GROW(s->samples, s->cap, s->count + 1, SAMPLES_MAX))
+		return -ENOMEM;
 	s->has_ns |= row->weight_ns != STORE_NULL;
 	s->samples[s->count++] = (struct sample){ .ts_ns = row->ts_ns,
 		.stack = row->stack,
@@ -87,13 +81,12 @@ static void flush(struct speedscope *s)
 static uint64_t frame_number(struct speedscope *s, const struct model_frame *frame, bool *is_new)
 {
 	const char *label = model_frame_label(frame);
-	uint64_t *number;
 
 	buf_reset(&s->key);
 	buf_add(&s->key, label, strlen(label) + 1);
 	buf_adds(&s->key, frame->source ? frame->source : "");
 	buf_addf(&s->key, ":%lld", (long long)frame->line);
-	number = map_put(&s->frames, s->key.data, s->key.len, is_new);
+	uint64_t *number = map_put(&s->frames, s->key.data, s->key.len, is_new);
 	if (!number) {
 		s->error = -ENOMEM;
 		return 0;
@@ -151,23 +144,6 @@ static void write_stack(struct speedscope *s, int64_t stack, int (*take)(void *a
 		profile_frames(&s->profile, stack, take, s);
 }
 
-static void write_frames(struct speedscope *s)
-{
-	struct map seen = MAP_INIT;
-
-	s->is_first = true;
-	for (size_t i = 0; i < s->count && !s->error; i++) {
-		bool is_new;
-
-		if (!map_put_int(&seen, (uint64_t)s->samples[i].stack, &is_new))
-			s->error = -ENOMEM;
-		else if (is_new)
-			write_stack(s, s->samples[i].stack, write_frame);
-		flush(s);
-	}
-	map_release(&seen);
-}
-
 /* Profiles. */
 
 static void write_samples(struct speedscope *s, const struct sample *at, const struct sample *end)
@@ -196,11 +172,10 @@ static void write_samples(struct speedscope *s, const struct sample *at, const s
 static void write_profile(struct speedscope *s, const struct sample *at, const struct sample *end)
 {
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
-	const char *program;
 	int64_t key[3], total = 0;
 
 	memcpy(key, map_key(&s->threads, (size_t)at->thread - 1, NULL), sizeof(key));
-	program = model_cname(s->profile.run, key[0]);
+	const char *program = model_cname(s->profile.run, key[0]);
 	buf_addf(&name, "%s %lld", program ? program : "[unknown]", (long long)key[2]);
 	for (const struct sample *i = at; i < end; i++)
 		if (__builtin_add_overflow(total, i->weight, &total))
@@ -222,7 +197,17 @@ static void write_all(struct speedscope *s)
 			"\"name\":");
 	jsonline_str(&s->line, model_run_str(s->profile.run, "name"));
 	JSONLINE_ADD(&s->line, ",\"shared\":{\"frames\":[");
-	write_frames(s);
+	struct map seen = MAP_INIT;
+	s->is_first = true;
+	for (size_t i = 0; i < s->count && !s->error; i++) {
+		bool is_new;
+		if (!map_put_int(&seen, (uint64_t)s->samples[i].stack, &is_new))
+			s->error = -ENOMEM;
+		else if (is_new)
+			write_stack(s, s->samples[i].stack, write_frame);
+		flush(s);
+	}
+	map_release(&seen);
 	JSONLINE_ADD(&s->line, "]},\n\"profiles\":[");
 	for (size_t i = 1; i <= s->count && !s->error; i++) {
 		if (i < s->count && s->samples[i].thread == s->samples[from].thread)

@@ -1,6 +1,5 @@
 #include "exchange/stack-profile.h"
 
-#include "exchange/folded-read.h"
 #include "model/dimensions.h"
 
 #include <errno.h>
@@ -17,10 +16,9 @@ static int load_names(struct profile *p)
 			continue; /* a damaged block is reported by model_losses */
 		for (size_t i = 0; i < batch.rows && !rc; i++) {
 			struct store_task row;
-			uint64_t *at;
 
 			store_get_task(&batch, i, &row);
-			at = map_put_int(&p->names, (uint64_t)row.tid, NULL);
+			uint64_t *at = map_put_int(&p->names, (uint64_t)row.tid, NULL);
 			if (at && row.name != STORE_NULL)
 				*at = (uint64_t)row.name + 1;
 			rc = at ? 0 : -ENOMEM;
@@ -33,10 +31,8 @@ static int load_names(struct profile *p)
 int profile_open(struct profile *p, struct model_run *run, const struct exchange_options *options,
 		struct sonde_err *err)
 {
-	int rc;
-
 	*p = (struct profile){ .run = run, .options = options, .event = STORE_NULL };
-	rc = model_stacks_open(&p->stacks, run, err);
+	int rc = model_stacks_open(&p->stacks, run, err);
 	if (rc == 0)
 		rc = model_load(run, MODEL_NAMES | MODEL_PROCESSES | MODEL_THREADS, err);
 	if (rc == 0 && load_names(p) < 0)
@@ -83,12 +79,11 @@ int profile_each(struct profile *p, int (*take)(void *arg, const struct store_sa
 			continue;
 		for (size_t i = 0; !rc && i < batch.rows; i++) {
 			struct store_sample row;
-			const uint64_t *name;
 
 			store_get_sample(&batch, i, &row);
 			if (!is_wanted(p, &row))
 				continue;
-			name = map_get_int(&p->names, (uint64_t)row.tid);
+			const uint64_t *name = map_get_int(&p->names, (uint64_t)row.tid);
 			rc = take(arg, &row, name && *name ? (int64_t)*name - 1 : exe_of(p->run, row.process));
 		}
 	}

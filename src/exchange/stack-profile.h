@@ -10,6 +10,7 @@
 #include "exchange/exchange.h"
 #include "model/stacks.h"
 
+#define FOLDED_EVENT "folded"  /* sample.event of folded stacks: their rows stand for `count` samples */
 #define PROFILE_DEPTH_MAX 5120 /* Python recursion is deep */
 
 struct profile {

@@ -1,6 +1,6 @@
-#include "exchange/strace-line.h"
+#include "exchange/strace-private.h"
 
-#include "pfw/json-values.h"
+#include "pfw/line-parse.h"
 #include "store/schema.h"
 
 #include <ctype.h>
@@ -45,7 +45,7 @@ static void fail(struct strace_line *l, const char *text, const char *at, const 
 }
 
 /* "1234 " or "[pid 1234] "; a timestamp is not a thread. */
-static const char *take_thread(struct strace_line *l, const char *at, const char *end)
+static const char *parse_thread(struct strace_line *l, const char *at, const char *end)
 {
 	bool has_bracket = starts(at, end, "[pid");
 	const char *from = has_bracket ? skip_spaces(at + 4, end) : at, *to = skip_digits(from, end);
@@ -57,7 +57,7 @@ static const char *take_thread(struct strace_line *l, const char *at, const char
 	return skip_spaces(to + has_bracket, end);
 }
 
-static const char *take_time(struct strace_line *l, const char *at, const char *end)
+static const char *parse_time(struct strace_line *l, const char *at, const char *end)
 {
 	const char *dot = skip_digits(at, end), *to;
 
@@ -70,7 +70,7 @@ static const char *take_time(struct strace_line *l, const char *at, const char *
 }
 
 /* "exited with 0 +++", "killed by SIGKILL (core dumped) +++" */
-static void take_end(struct strace_line *l, const char *text, const char *at, const char *end)
+static void parse_end(struct strace_line *l, const char *text, const char *at, const char *end)
 {
 	const char *from, *to;
 
@@ -94,7 +94,7 @@ static void take_end(struct strace_line *l, const char *text, const char *at, co
 	fail(l, text, at, "unknown process exit");
 }
 
-static void take_call(struct strace_line *l, const char *text, const char *at, const char *end)
+static void parse_call(struct strace_line *l, const char *text, const char *at, const char *end)
 {
 	static const char cut[] = "<unfinished ...>";
 	const char *to = at;
@@ -115,7 +115,7 @@ static void take_call(struct strace_line *l, const char *text, const char *at, c
 }
 
 /* "<... read resumed>" or, in older versions, "<... read resumed> " */
-static void take_rest(struct strace_line *l, const char *text, const char *at, const char *end)
+static void parse_rest(struct strace_line *l, const char *text, const char *at, const char *end)
 {
 	const char *from = at + 5, *to = from, *behind;
 
@@ -140,21 +140,21 @@ void strace_line_parse(struct strace_line *l, const char *text, size_t n)
 		l->kind = STRACE_TALK;
 		return;
 	}
-	at = take_thread(l, at, end);
-	next = take_time(l, at, end);
+	at = parse_thread(l, at, end);
+	next = parse_time(l, at, end);
 	if (!next) {
 		fail(l, text, at, "expected a time in seconds (strace -ttt)");
 	} else if (starts(next, end, "+++ ")) {
-		take_end(l, text, next + 4, end);
+		parse_end(l, text, next + 4, end);
 	} else if (starts(next, end, "--- ")) {
 		for (to = next + 4; to < end && is_word(*to); to++)
 			;
 		l->kind = to > next + 4 ? STRACE_SIGNAL : STRACE_TALK;
 		l->name = (struct strace_text){ next + 4, (size_t)(to - next - 4) };
 	} else if (starts(next, end, "<... ")) {
-		take_rest(l, text, next, end);
+		parse_rest(l, text, next, end);
 	} else {
-		take_call(l, text, next, end);
+		parse_call(l, text, next, end);
 	}
 }
 
@@ -179,7 +179,7 @@ static void add_arg(struct strace_call *c, const char *from, const char *to)
 }
 
 /* Up to the parenthesis that closes the arguments; NULL if it is missing. */
-static const char *take_args(struct strace_call *c, const char *at, const char *end)
+static const char *parse_args(struct strace_call *c, const char *at, const char *end)
 {
 	const char *from = at, *begin = at;
 	unsigned depth = 0;
@@ -220,10 +220,9 @@ static int errnum_of(const char *name, size_t n)
 }
 
 /* " = -1 ENOENT (No such file or directory) <0.000012>" */
-static void take_result(struct strace_call *c, const char *at, const char *end)
+static void parse_result(struct strace_call *c, const char *at, const char *end)
 {
 	const char *to, *less = memrchr(at, '<', (size_t)(end - at));
-	struct strace_text number;
 
 	if (less && end[-1] == '>' && pfw_parse_scaled(less + 1, (size_t)(end - less - 2), 1000000000, &c->dur_ns))
 		end = less;
@@ -233,7 +232,7 @@ static void take_result(struct strace_call *c, const char *at, const char *end)
 	at = skip_spaces(at + 1, end);
 	for (to = at; to < end && *to != ' ' && *to != '<'; to++)
 		;
-	number = (struct strace_text){ at, (size_t)(to - at) };
+	struct strace_text number = (struct strace_text){ at, (size_t)(to - at) };
 	c->ret = strace_number(&number);
 	number.n = (size_t)(end - at);
 	c->what = to < end && *to == '<' ? strace_decoration(&number) : c->what;
@@ -249,12 +248,12 @@ bool strace_call_parse(struct strace_call *c, const char *text, size_t n)
 	const char *end = text + n, *close;
 
 	*c = (struct strace_call){ .ret = STORE_NULL, .dur_ns = STORE_NULL };
-	close = take_args(c, text, end);
+	close = parse_args(c, text, end);
 	if (!close)
 		return false;
 	c->all = (struct strace_text){ text, (size_t)(close - text) };
 	if (close + 1 < end)
-		take_result(c, close + 1, end);
+		parse_result(c, close + 1, end);
 	return true;
 }
 
@@ -296,7 +295,7 @@ struct strace_text strace_decoration(const struct strace_text *arg)
 }
 
 /* One escaped byte; at is after the backslash. */
-static const char *take_escape(const char *at, const char *end, struct buf *out)
+static const char *parse_escape(const char *at, const char *end, struct buf *out)
 {
 	static const char letters[] = "ntrvfab", bytes[] = "\n\t\r\v\f\a\b";
 	const char *known = at < end && *at ? strchr(letters, *at) : NULL;
@@ -332,7 +331,7 @@ bool strace_string(const struct strace_text *arg, struct buf *out)
 		return false;
 	for (at++; at < end && *at != '"';) {
 		if (*at == '\\')
-			at = take_escape(at + 1, end, out);
+			at = parse_escape(at + 1, end, out);
 		else
 			buf_addc(out, *at++);
 	}

@@ -2,14 +2,95 @@
  * Converts strace's output to rows: calls, signals, processes and the files of their descriptors; see strace-private.h.
  */
 #include "calls/calls-find.h"
-#include "exchange/strace-calls.h"
+#include "calls/calls.h"
+#include "calls/syscalls.h"
 #include "exchange/strace-private.h"
-#include "model/path-join.h"
-#include "pfw/json-values.h"
-#include "pfw/pfw-category.h"
+#include "model/run-model.h"
+#include "pfw/event-parse.h"
+#include "pfw/line-parse.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* The meaning of the arguments of system calls, from the table of calls. */
+
+/* Argument positions, from 0; -1 if the call has none. */
+struct strace_shape {
+	const char *name; /* the kernel's name */
+	signed char fd, dir, path, dir2, path2, size, offset;
+	signed char target; /* destination descriptor of a copy */
+	enum syscall_effect effect;
+};
+
+#define SYSCALL(kernel_name, name, letters, effect) { #kernel_name, letters, SYSCALL_##effect },
+#define SYSNAME SYSCALL
+static const struct {
+	const char *name, *letters;
+	enum syscall_effect effect;
+} rows[] = {
+#include "calls/calls-each.h"
+};
+enum { ROWS = sizeof(rows) / sizeof(*rows) };
+
+static struct strace_shape shapes[ROWS]; /* sorted by name */
+
+static signed char place_of(const char *letters, char letter)
+{
+	const char *at = strchr(letters, letter);
+
+	return at ? (signed char)(at - letters) : -1;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct strace_shape *)a)->name, ((const struct strace_shape *)b)->name);
+}
+
+static void make_shapes(void)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		const char *letters = rows[i].letters;
+		signed char listener = place_of(letters, 'l');
+
+		shapes[i] = (struct strace_shape){ .name = rows[i].name,
+			.fd = listener >= 0 ? listener : place_of(letters, 'f'),
+			.dir = place_of(letters, 'd'),
+			.path = place_of(letters, 'p'),
+			.dir2 = place_of(letters, 'D'),
+			.path2 = place_of(letters, 'P'),
+			.size = place_of(letters, 's'),
+			.offset = place_of(letters, 'o'),
+			.target = rows[i].effect == SYSCALL_COPIES ? place_of(letters, 'a') : (signed char)-1,
+			.effect = rows[i].effect };
+	}
+	qsort(shapes, ROWS, sizeof(*shapes), by_name);
+}
+
+struct word {
+	const char *text;
+	size_t n;
+};
+
+static int compare(const void *key, const void *row)
+{
+	const struct word *word = key;
+	const char *name = ((const struct strace_shape *)row)->name;
+	int order = strncmp(word->text, name, word->n);
+
+	return order ? order : name[word->n] ? -1 : 0;
+}
+
+/* NULL: an unknown system call. */
+static const struct strace_shape *strace_shape(const char *name, size_t n)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct word word = { name, n };
+
+	pthread_once(&once, make_shapes);
+	return bsearch(&word, shapes, ROWS, sizeof(*shapes), compare);
+}
 
 #define THREADS_MAX ((size_t)1 << 20)
 #define OPEN_FILES_MAX ((size_t)1 << 20)
@@ -30,23 +111,21 @@ static bool has_word(const struct strace_text *text, const char *word)
 }
 
 /* Records a child after a call that created a thread or a process. */
-static void note_child(struct strace_reader *r, int64_t pid, const struct strace_text *name,
+static void record_child(struct strace_reader *r, int64_t pid, const struct strace_text *name,
 		const struct strace_call *c)
 {
 	bool is_thread = has_word(&c->all, "CLONE_THREAD");
 	const struct call_info *info = calls_find(name->at, name->n);
-	struct pfw_process *child;
-	uint64_t *place;
 
 	if (!info || info->kind != CALL_KIND_FORK || c->ret <= 0)
 		return;
 	if (is_thread) {
-		place = r->pids.count < THREADS_MAX ? map_put_int(&r->pids, (uint64_t)c->ret, NULL) : NULL;
+		uint64_t *place = r->pids.count < THREADS_MAX ? map_put_int(&r->pids, (uint64_t)c->ret, NULL) : NULL;
 		if (place)
 			*place = (uint64_t)pid + 1;
 		return;
 	}
-	child = foreign_process(r->f, c->ret);
+	struct pfw_process *child = foreign_process(r->f, c->ret);
 	if (child)
 		child->ppid = pid;
 }
@@ -104,13 +183,12 @@ static int64_t path_of(struct strace_reader *r, int64_t pid, const struct strace
 {
 	const struct strace_text *arg = arg_of(c, path), *dir_arg = arg_of(c, dir);
 	struct store_text base = { .data = NULL }, name;
-	int64_t id;
 
 	buf_reset(&r->path);
 	buf_reset(&r->path2);
 	if (!arg || !strace_string(arg, &r->path))
 		return STORE_NULL;
-	id = dir_arg ? descriptor_path(r, pid, dir_arg) : STORE_NULL;
+	int64_t id = dir_arg ? descriptor_path(r, pid, dir_arg) : STORE_NULL;
 	if (id > 0)
 		base.data = map_key(&r->f->sink->strings.ids, (size_t)id - 1, &base.bytes);
 	name = (struct store_text){ .data = r->path.data, .bytes = r->path.len };
@@ -123,22 +201,6 @@ static int64_t path_of(struct strace_reader *r, int64_t pid, const struct strace
 static bool is_named(const struct strace_text *name, const char *word)
 {
 	return name->n == strlen(word) && !memcmp(name->at, word, name->n);
-}
-
-/* Updates the descriptor table after the call. */
-static void follow(struct strace_reader *r, int64_t pid, const struct strace_shape *shape, const struct strace_call *c,
-		int64_t path)
-{
-	bool is_fcntl_dup = shape && !strcmp(shape->name, "fcntl") && has_word(&c->all, "F_DUPFD");
-
-	if (!shape || c->ret < 0)
-		return;
-	if (shape->effect == SYSCALL_OPENS)
-		know_file(r, pid, c->ret, c->what.at ? foreign_string(r->f, c->what.at, c->what.n) : path);
-	else if (shape->effect == SYSCALL_CLOSES)
-		know_file(r, pid, number_of(c, 0), STORE_NULL);
-	else if (shape->effect == SYSCALL_DUPS || shape->effect == SYSCALL_DUPS_TO || is_fcntl_dup)
-		know_file(r, pid, c->ret, path);
 }
 
 /* Rows. */
@@ -161,7 +223,7 @@ static const struct store_text *arguments(struct strace_reader *r, const struct 
 }
 
 /* execve defines the program of a process. */
-static void note_program(struct strace_reader *r, struct pfw_process *p, const struct strace_text *name,
+static void record_program(struct strace_reader *r, struct pfw_process *p, const struct strace_text *name,
 		const struct strace_call *c, int64_t path)
 {
 	const struct strace_text *list = arg_of(c, 1);
@@ -223,10 +285,19 @@ void strace_add_call(struct strace_reader *r, int64_t tid, int64_t ts_ns, const 
 	foreign_add(r->f, STORE_TABLE_IO, &row);
 	r->f->counts->events++;
 	r->f->counts->calls++;
-	foreign_note(r->f, p, tid, ts_ns, row.dur_ns);
-	follow(r, pid, shape, c, path);
-	note_child(r, pid, name, c);
-	note_program(r, p, name, c, path);
+	foreign_count_event(r->f, p, tid, ts_ns, row.dur_ns);
+	/* Updates the descriptor table after the call. */
+	bool is_fcntl_dup = shape && shape->effect == SYSCALL_CONTROLS && has_word(&c->all, "F_DUPFD");
+	if (shape && c->ret >= 0) {
+		if (shape->effect == SYSCALL_OPENS)
+			know_file(r, pid, c->ret, c->what.at ? foreign_string(r->f, c->what.at, c->what.n) : path);
+		else if (shape->effect == SYSCALL_CLOSES)
+			know_file(r, pid, number_of(c, 0), STORE_NULL);
+		else if (shape->effect == SYSCALL_DUPS || shape->effect == SYSCALL_DUPS_TO || is_fcntl_dup)
+			know_file(r, pid, c->ret, path);
+	}
+	record_child(r, pid, name, c);
+	record_program(r, p, name, c, path);
 }
 
 void strace_add_signal(struct strace_reader *r, const struct strace_line *l, int64_t tid)
@@ -242,7 +313,7 @@ void strace_add_signal(struct strace_reader *r, const struct strace_line *l, int
 	row.category = foreign_name(r->f, "signal");
 	foreign_add(r->f, STORE_TABLE_MARK, &row);
 	r->f->counts->events++;
-	foreign_note(r->f, p, tid, l->ts_ns, STORE_NULL);
+	foreign_count_event(r->f, p, tid, l->ts_ns, STORE_NULL);
 }
 
 static int64_t signal_number(const struct strace_text *name)

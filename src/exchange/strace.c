@@ -5,8 +5,9 @@
  * them in `args`. Signals are marks. Threads belong to the process that cloned them with CLONE_THREAD. Descriptors are
  * tracked from open to close; -y takes precedence. Relative paths stay relative unless -y names the directory.
  */
+#include "base/vec.h"
 #include "exchange/strace-private.h"
-#include "pfw/json-values.h"
+#include "pfw/line-parse.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +30,10 @@ static struct strace_pending *pending_of(struct strace_reader *r, int64_t tid)
 	if (!number)
 		return NULL;
 	if (!*number) {
-		if (r->numbers.count > r->pending_cap) {
-			size_t cap = r->pending_cap ? 2 * r->pending_cap : 64;
-			struct strace_pending *grown = reallocarray(r->pending, cap, sizeof(*grown));
-
-			if (!grown)
-				return NULL;
-			memset(grown + r->pending_cap, 0, (cap - r->pending_cap) * sizeof(*grown));
-			r->pending = grown;
-			r->pending_cap = cap;
-		}
+		size_t had = r->pending_cap;
+		if (!VEC_GROW(r->pending, r->pending_cap, r->numbers.count, PENDING_MAX))
+			return NULL;
+		memset(r->pending + had, 0, (r->pending_cap - had) * sizeof(*r->pending));
 		*number = r->numbers.count;
 	}
 	return &r->pending[*number - 1];
@@ -61,12 +56,11 @@ static bool add_resumed(struct strace_reader *r, const struct strace_line *l, in
 {
 	struct strace_pending *p = pending_of(r, tid);
 	struct strace_call call;
-	bool is_whole;
 
 	buf_reset(&r->text);
 	buf_adds(&r->text, p && p->text ? p->text : "");
 	buf_add(&r->text, l->rest.at, l->rest.n);
-	is_whole = !buf_error(&r->text) && strace_call_parse(&call, r->text.data, r->text.len);
+	bool is_whole = !buf_error(&r->text) && strace_call_parse(&call, r->text.data, r->text.len);
 	if (is_whole) {
 		struct buf text = r->text;
 		int64_t ts_ns = p && p->text ? p->ts_ns : l->ts_ns;
@@ -88,7 +82,7 @@ static bool add_resumed(struct strace_reader *r, const struct strace_line *l, in
 
 /* Lines. */
 
-static bool take_call(struct strace_reader *r, const struct strace_line *l, int64_t tid)
+static bool on_call(struct strace_reader *r, const struct strace_line *l, int64_t tid)
 {
 	struct strace_call call;
 
@@ -98,7 +92,7 @@ static bool take_call(struct strace_reader *r, const struct strace_line *l, int6
 	return true;
 }
 
-static void take_line(struct strace_reader *r, const char *text, size_t n, int64_t default_tid)
+static void on_line(struct strace_reader *r, const char *text, size_t n, int64_t default_tid)
 {
 	struct strace_line l;
 	int64_t tid;
@@ -107,7 +101,7 @@ static void take_line(struct strace_reader *r, const char *text, size_t n, int64
 	strace_line_parse(&l, text, n);
 	tid = l.tid == STORE_NULL ? default_tid : l.tid;
 	if (l.kind == STRACE_CALL)
-		is_whole = take_call(r, &l, tid);
+		is_whole = on_call(r, &l, tid);
 	else if (l.kind == STRACE_UNFINISHED)
 		keep_beginning(r, &l, tid);
 	else if (l.kind == STRACE_RESUMED)
@@ -143,7 +137,7 @@ static int read_lines(struct foreign *f)
 	f->has_day_clock = true;
 	while (foreign_line(f, &line, &n))
 		if (n)
-			take_line(&r, line, n, tid);
+			on_line(&r, line, n, tid);
 	for (size_t i = 0; i < r.pending_cap; i++)
 		free(r.pending[i].text);
 	free(r.pending);

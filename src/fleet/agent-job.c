@@ -3,9 +3,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "fleet/fleet-knobs.h"
+#include "fleet/job-decisions.h"
 #include "fleet/reports.h"
-#include "fleet/upload.h"
+#include "fleet/submission.h"
 #include "launch/job.h"
 
 #include <errno.h>
@@ -57,17 +57,9 @@ static void collect_reports(struct running *r)
 	ssize_t n;
 
 	while (taken < REPORTS_CHUNK_MAX && (n = read(r->report_fd, bytes, sizeof(bytes))) > 0) {
-		fleet_reports_take(&r->batches.reports, bytes, (size_t)n, clock_mono_ns() - job_start_ns(r->job));
+		fleet_reports_consume(&r->batches.reports, bytes, (size_t)n, clock_mono_ns() - job_start_ns(r->job));
 		taken += (size_t)n;
 	}
-}
-
-static void collect(struct running *r)
-{
-	fleet_batches_read(&r->batches, r->out_fd);
-	collect_reports(r);
-	if (r->batches.log.len >= FLEET_LOG_CHUNK && !r->is_cut)
-		send_batches(r);
 }
 
 /* The supervisor kills the process tree when the lease expires, even if the agent hangs. */
@@ -82,17 +74,8 @@ static int renew(struct running *r)
 	return rc;
 }
 
-static void end_tree(struct running *r)
-{
-	int64_t patience_ns = fleet_queue_lease_ns(r->agent->queue) / 3;
-	struct job_ladder ladder = { .terminate_ns = patience_ns < 3 * SECOND_NS ? patience_ns : 3 * SECOND_NS };
-
-	renew(r);
-	job_end(r->job, &ladder, NULL);
-}
-
 /* Checks for new events of the job. */
-static enum verdict look_for_news(struct running *r)
+static enum verdict poll_job(struct running *r)
 {
 	struct fleet_jobs jobs_state;
 	const struct fleet_job *job;
@@ -118,22 +101,6 @@ static enum verdict look_for_news(struct running *r)
 	return verdict;
 }
 
-/* Sends knob changes and other lines to the command. Does not block on a command that does not read. */
-static void speak(struct running *r)
-{
-	ssize_t n;
-
-	if (!r->knobs)
-		fleet_knobs_watch(&r->knobs, r->agent->client, r->id, NULL);
-	if (r->knobs && r->words.len < WORDS_HELD_MAX)
-		fleet_knobs_take(r->knobs, &r->words);
-	n = r->words.len ? send(r->report_fd, r->words.data, r->words.len, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
-	if (n > 0) {
-		r->words.len -= (size_t)n;
-		memmove(r->words.data, r->words.data + n, r->words.len + 1);
-	}
-}
-
 static enum verdict tick(struct running *r)
 {
 	int64_t now_ns = clock_mono_ns(), lease_ns = fleet_queue_lease_ns(r->agent->queue);
@@ -148,18 +115,23 @@ static enum verdict tick(struct running *r)
 	if (r->stop_ns && now_ns - r->stop_ns > 10 * SECOND_NS)
 		return ENDED;
 	if (!r->is_cut && now_ns - r->send_ns >= SECOND_NS / 5) {
-		verdict = look_for_news(r);
-		speak(r);
+		ssize_t n;
+
+		verdict = poll_job(r);
+		/* Knob changes and other lines for the command; a command that does not read blocks nothing. */
+		if (!r->knobs)
+			fleet_knobs_watch(&r->knobs, r->agent->client, r->id, NULL);
+		if (r->knobs && r->words.len < WORDS_HELD_MAX)
+			fleet_knobs_read(r->knobs, &r->words);
+		n = r->words.len ? send(r->report_fd, r->words.data, r->words.len, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
+		if (n > 0) {
+			r->words.len -= (size_t)n;
+			memmove(r->words.data, r->words.data + n, r->words.len + 1);
+		}
 		send_batches(r);
 		agent_beat(r->agent, r->id, "busy");
 	}
 	return verdict;
-}
-
-/* A tree killed at the end of the lease did not exit by itself, even if the lease was renewed just then. */
-static enum verdict ended(const struct running *r)
-{
-	return fleet_lease_is_held(r->lease) && !job_is_overdue(r->job) ? ENDED : LOST;
 }
 
 static enum verdict attend(struct running *r)
@@ -171,9 +143,13 @@ static enum verdict attend(struct running *r)
 			{ r->report_fd, POLLIN, 0 } };
 
 		poll(fds, 3, TICK_MS);
-		collect(r);
+		fleet_batches_read(&r->batches, r->out_fd);
+		collect_reports(r);
+		if (r->batches.log.len >= FLEET_LOG_CHUNK && !r->is_cut)
+			send_batches(r);
 		if (job_wait(r->job, clock_mono_ns(), NULL) != -ETIMEDOUT)
-			return ended(r);
+			/* A tree killed at the end of the lease did not exit by itself, even if renewed just then. */
+			return fleet_lease_is_held(r->lease) && !job_is_overdue(r->job) ? ENDED : LOST;
 		/* POLLHUP is always ready: without this the loop would spin until the command exits. */
 		if ((fds[1].revents | fds[2].revents) & POLLHUP)
 			poll(fds, 1, TICK_MS / 4);
@@ -191,7 +167,7 @@ static int exit_code_of(int status)
 }
 
 /* May a failed report be sent again? */
-static bool may_tell_again(struct agent *a, struct fleet_lease *lease)
+static bool may_retry(struct agent *a, struct fleet_lease *lease)
 {
 	poll(NULL, 0, TICK_MS);
 	fleet_lease_renew(lease, NULL);
@@ -217,7 +193,7 @@ int agent_tell_end(struct agent *a, struct fleet_lease *lease, uint64_t epoch, i
 	json_end(&j);
 	do
 		rc = fleet_client_publish(a->client, fleet_lease_job(lease), "event", text.data, key, NULL, NULL);
-	while (rc < 0 && may_tell_again(a, lease));
+	while (rc < 0 && may_retry(a, lease));
 	return rc < 0 ? rc : fleet_lease_ack(lease, NULL);
 }
 
@@ -232,7 +208,7 @@ static bool send_all(struct running *r)
 	collect_reports(r);
 	do
 		rc = fleet_batches_send(&r->batches, r->agent->client, r->id, r->epoch);
-	while (rc < 0 && may_tell_again(r->agent, r->lease));
+	while (rc < 0 && may_retry(r->agent, r->lease));
 	return rc == 0;
 }
 
@@ -244,8 +220,14 @@ static void finish(struct running *r, enum verdict verdict)
 
 	if (verdict == LOST)
 		job_end(r->job, &at_once, NULL);
-	else
-		end_tree(r); /* stragglers too */
+	else {
+		int64_t patience_ns = fleet_queue_lease_ns(r->agent->queue) / 3;
+		struct job_ladder ladder = { .terminate_ns = patience_ns < 3 * SECOND_NS ? patience_ns
+											 : 3 * SECOND_NS };
+
+		renew(r);
+		job_end(r->job, &ladder, NULL); /* stragglers too */
+	}
 	if (verdict == RETURNED)
 		fleet_lease_return(r->lease);
 	if (verdict != ENDED || !send_all(r))
@@ -286,7 +268,7 @@ static int start(struct running *r, const struct fleet_job *job, int out_fd, int
 	return job_start(&r->job, &spec, err);
 }
 
-static int make_streams(int out[2], int report[2])
+static int create_streams(int out[2], int report[2])
 {
 	if (pipe2(out, O_CLOEXEC) < 0)
 		return -errno;
@@ -346,7 +328,7 @@ void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct flee
 
 	if (!fetch_files(&r, job))
 		return;
-	rc = make_streams(out, report);
+	rc = create_streams(out, report);
 	if (rc < 0) {
 		tempdir_release(&r.work);
 		fleet_lease_return(lease);

@@ -8,17 +8,40 @@
  * delivers the job again.
  *
  * The command gets SONDE_JOB_ID, SONDE_JOB_EPOCH and SONDE_JOB_FD: a socket to which it writes
- * lines `report STEP LOSS` and from which it reads `knob NAME VALUE` (fleet-knobs.h) and `stop`, a
+ * lines `report STEP LOSS` and from which it reads `knob NAME VALUE` (job-decisions.h) and `stop`, a
  * request to exit; ten seconds later it is killed.
  */
 #ifndef SONDE_FLEET_AGENT_H
 #define SONDE_FLEET_AGENT_H
 
-#include "fleet/lease.h"
 #include "fleet/nats-client.h"
 
 #include <signal.h>
 
+/*
+ * The exclusive right to run one job, taken from the work queue.
+ *
+ * It is valid for the lease time after the last renewal confirmed by the server, counted from
+ * before the renewal was sent. The server redelivers the job no sooner than half that time later.
+ * The holder passes the expiry to the supervisor of the job's process tree (job_set_deadline),
+ * which kills the tree then. So two trees never run at the same time, even if the holder hangs, is
+ * stopped or disconnected. An expired lease is not renewed.
+ */
+
+struct fleet_queue; /* opaque: the client side of the work queue */
+struct fleet_lease; /* opaque */
+
+int64_t fleet_queue_lease_ns(const struct fleet_queue *q);
+const char *fleet_lease_job(const struct fleet_lease *lease); /* the job's id */
+/* -ESTALE if it has expired. */
+int fleet_lease_renew(struct fleet_lease *lease, struct sonde_err *err);
+bool fleet_lease_is_held(const struct fleet_lease *lease);
+/* CLOCK_MONOTONIC time of expiry unless renewed. */
+int64_t fleet_lease_end_ns(const struct fleet_lease *lease);
+/* The job is finished: it is not delivered again. */
+int fleet_lease_ack(struct fleet_lease *lease, struct sonde_err *err);
+/* Returns the job to the queue immediately. */
+void fleet_lease_return(struct fleet_lease *lease);
 struct fleet_agent_options {
 	const char *name;
 	struct fleet_offer offer;

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 
 enum { HOME_FILE_MAX = 1 << 20 };
@@ -37,7 +36,7 @@ static const char *absolute(struct arena *arena, const char *dir)
 	return here ? arena_printf(arena, "%s/%s", here, dir) : NULL;
 }
 
-static void take_process(struct fleet_dir *home, const json_t *row)
+static void parse_process(struct fleet_dir *home, const json_t *row)
 {
 	struct fleet_process *p = &home->processes[home->count];
 	const char *role = json_string_value(json_object_get(row, "role"));
@@ -58,7 +57,7 @@ static const char *copy_of(struct arena *arena, const json_t *row, const char *k
 	return text ? arena_strdup(arena, text) : NULL;
 }
 
-static void take_member(struct fleet_dir *home, const json_t *row, struct arena *arena)
+static void parse_member(struct fleet_dir *home, const json_t *row, struct arena *arena)
 {
 	struct fleet_host m = { .host = copy_of(arena, row, "host"),
 		.shell = copy_of(arena, row, "shell"),
@@ -89,9 +88,9 @@ static int parse(struct fleet_dir *home, const struct buf *text, struct arena *a
 
 	home->member = copy_of(arena, root, "member");
 	for (size_t i = 0; i < json_array_size(rows) && rc == 0; i++)
-		take_process(home, json_array_get(rows, i));
+		parse_process(home, json_array_get(rows, i));
 	for (size_t i = 0; i < json_array_size(members) && rc == 0; i++)
-		take_member(home, json_array_get(members, i), arena);
+		parse_member(home, json_array_get(members, i), arena);
 	if (rc < 0)
 		rc = err_set(err, EINVAL, "invalid '%s/fleet.json'", home->dir);
 	json_decref(root);
@@ -135,25 +134,6 @@ int fleet_dir_load(struct fleet_dir *home, const char *dir, struct arena *arena,
 	return rc < 0 ? rc : parse(home, &text, arena, err);
 }
 
-static void add_members(struct json *j, const struct fleet_dir *home)
-{
-	json_key(j, "members");
-	json_array(j);
-	for (size_t i = 0; i < home->member_count; i++) {
-		const struct fleet_host *m = &home->members[i];
-
-		json_object(j);
-		json_kstr(j, "host", m->host);
-		json_kstr(j, "shell", m->shell);
-		json_kstr(j, "sonde", m->sonde);
-		if (m->label)
-			json_kstr(j, "label", m->label);
-		json_kint(j, "agents", m->agents);
-		json_end(j);
-	}
-	json_end(j);
-}
-
 int fleet_dir_save(const struct fleet_dir *home, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
@@ -165,8 +145,7 @@ int fleet_dir_save(const struct fleet_dir *home, struct sonde_err *err)
 	json_kstr(&j, "token", home->token);
 	if (home->member)
 		json_kstr(&j, "member", home->member);
-	json_key(&j, "processes");
-	json_array(&j);
+	json_karray(&j, "processes");
 	for (size_t i = 0; i < home->count; i++) {
 		json_object(&j);
 		json_kstr(&j, "role", home->processes[i].role);
@@ -175,7 +154,20 @@ int fleet_dir_save(const struct fleet_dir *home, struct sonde_err *err)
 		json_end(&j);
 	}
 	json_end(&j);
-	add_members(&j, home);
+	json_karray(&j, "members");
+	for (size_t i = 0; i < home->member_count; i++) {
+		const struct fleet_host *m = &home->members[i];
+
+		json_object(&j);
+		json_kstr(&j, "host", m->host);
+		json_kstr(&j, "shell", m->shell);
+		json_kstr(&j, "sonde", m->sonde);
+		if (m->label)
+			json_kstr(&j, "label", m->label);
+		json_kint(&j, "agents", m->agents);
+		json_end(&j);
+	}
+	json_end(&j);
 	json_end(&j);
 	buf_addf(&path, "%s/fleet.json", home->dir);
 	if (buf_error(&text) < 0 || buf_error(&path) < 0)

@@ -3,6 +3,8 @@
  */
 #include "fleet/job-state.h"
 
+#include "base/vec.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -99,15 +101,8 @@ static int add_job(struct fleet_jobs *l, struct fleet_job *job)
 	uint64_t *index;
 	bool is_new;
 
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 16;
-		struct fleet_job **jobs = reallocarray(l->jobs, cap, sizeof(struct fleet_job *));
-
-		if (!jobs)
-			return -ENOMEM;
-		l->jobs = jobs;
-		l->cap = cap;
-	}
+	if (!VEC_GROW(l->jobs, l->cap, l->count + 1, VEC_MAX))
+		return -ENOMEM;
 	index = map_put(&l->ids, job->id, strlen(job->id), &is_new);
 	if (!index)
 		return -ENOMEM;
@@ -123,7 +118,7 @@ static bool is_hash(const char *text)
 }
 
 /* Returns false if malformed. */
-static bool take_needs(struct fleet_jobs *l, struct fleet_job *job, const json_t *event)
+static bool parse_needs(struct fleet_jobs *l, struct fleet_job *job, const json_t *event)
 {
 	const json_t *needs = json_object_get(event, "needs"), *files = json_object_get(event, "files");
 	json_int_t memory = json_integer_value(json_object_get(needs, "memory_bytes"));
@@ -156,7 +151,7 @@ static int submit(struct fleet_jobs *l, const char *id, uint64_t sequence, const
 	job->window = window >= 1 && window <= FLEET_WINDOW_MAX ? (size_t)window : 1;
 	job->exit_code = -1;
 	job->sequence = sequence;
-	if (!take_needs(l, job, event) || !job->id || !job->name || !job->cwd || !job->argv || !job->argv[0] ||
+	if (!parse_needs(l, job, event) || !job->id || !job->name || !job->cwd || !job->argv || !job->argv[0] ||
 			!job->env)
 		return 0;
 	return add_job(l, job);
@@ -199,7 +194,7 @@ static int64_t index_of(const json_t *number)
 	return json_is_integer(number) && json_integer_value(number) >= 0 ? json_integer_value(number) : -1;
 }
 
-static void take_note(const struct fleet_jobs *l, struct fleet_job *job, const json_t *note)
+static void add_decision(const struct fleet_jobs *l, struct fleet_job *job, const json_t *note)
 {
 	char *text = l->on_note ? json_dumps(note, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
 
@@ -209,7 +204,7 @@ static void take_note(const struct fleet_jobs *l, struct fleet_job *job, const j
 	free(text);
 }
 
-static void take_report(const struct fleet_jobs *l, struct fleet_job *job, const json_t *row)
+static void parse_report(const struct fleet_jobs *l, struct fleet_job *job, const json_t *row)
 {
 	const json_t *loss = json_array_get(row, 1);
 
@@ -232,9 +227,9 @@ static int report(struct fleet_jobs *l, struct fleet_job *job, uint64_t sequence
 	if (!is_of_lease(job, event))
 		return 0;
 	for (size_t i = 0; i < json_array_size(rows); i++)
-		take_report(l, job, json_array_get(rows, i));
+		parse_report(l, job, json_array_get(rows, i));
 	for (size_t i = 0; i < json_array_size(notes); i++)
-		take_note(l, job, json_array_get(notes, i));
+		add_decision(l, job, json_array_get(notes, i));
 	return 1;
 }
 

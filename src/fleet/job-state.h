@@ -67,7 +67,7 @@ struct fleet_job {
 	char **argv;
 	char **env; /* "NAME=value", NULL-terminated */
 	struct fleet_requirements needs;
-	const char *files;    /* hash of its uploaded files (upload.h); NULL: it runs in cwd */
+	const char *files;    /* hash of its uploaded files (submission.h); NULL: it runs in cwd */
 	uint64_t file_chunks; /* number of chunks of the files */
 	enum fleet_state state;
 	enum fleet_stop stop;

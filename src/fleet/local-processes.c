@@ -1,16 +1,19 @@
+#include <jansson.h>
+
 #include "fleet/local-processes.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/procfs.h"
 #include "launch/spawn-command.h"
-
-#include <jansson.h>
+#include "result/term.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,14 +23,15 @@
 
 enum { TOKEN_BYTES = 24, STOP_MS = 20000, SERVER_WAIT_NS = 30 };
 
-bool fleet_process_lives(const struct fleet_process *p)
+static bool is_alive(const struct fleet_process *p)
 {
 	struct proc_stat s;
 
 	return !proc_stat_read(&s, p->pid) && (uint64_t)s.fields[PROC_START] == p->start_ticks && !proc_has_exited(&s);
 }
 
-int fleet_start(struct fleet_dir *home, const char *role, char *const argv[], struct sonde_err *err)
+/* Starts argv as a process of the fleet and adds it to fleet.json. */
+static int start_process(struct fleet_dir *home, const char *role, char *const argv[], struct sonde_err *err)
 {
 	struct fleet_process *p = &home->processes[home->count];
 	CLEANUP(buf_release) struct buf log = BUF_INIT;
@@ -64,7 +68,7 @@ static int end_one(const struct fleet_process *p, struct sonde_err *err)
 	static const int signals[] = { SIGTERM, SIGKILL };
 
 	/* The pidfd first: it pins the process before its start time is checked. */
-	if (fd < 0 || !fleet_process_lives(p))
+	if (fd < 0 || !is_alive(p))
 		return 0;
 	for (size_t i = 0; i < 2; i++) {
 		struct pollfd wait = { .fd = fd, .events = POLLIN };
@@ -87,7 +91,7 @@ static int end_role(struct fleet_dir *home, const char *role, struct sonde_err *
 		bool is_kept = strcmp(p->role, role) != 0;
 
 		if (!is_kept) {
-			ended += fleet_process_lives(p);
+			ended += is_alive(p);
 			rc = end_one(p, err);
 			is_kept = rc < 0;
 		}
@@ -123,21 +127,20 @@ void fleet_drain(const struct fleet_dir *home)
 		const struct fleet_process *p = &home->processes[i];
 
 		fds[i] = strcmp(p->role, "agent") == 0 ? pidfd_open(p->pid, 0) : -1;
-		if (fds[i] >= 0 && fleet_process_lives(p))
+		if (fds[i] >= 0 && is_alive(p))
 			pidfd_send_signal(fds[i], SIGUSR1, NULL, 0);
 	}
 	for (size_t i = 0; i < home->count; i++) {
 		struct pollfd wait = { .fd = fds[i], .events = POLLIN };
 
-		while (fds[i] >= 0 && fleet_process_lives(&home->processes[i]) && poll(&wait, 1, -1) < 0 &&
-				errno == EINTR)
+		while (fds[i] >= 0 && is_alive(&home->processes[i]) && poll(&wait, 1, -1) < 0 && errno == EINTR)
 			;
 		if (fds[i] >= 0)
 			close(fds[i]);
 	}
 }
 
-static int make_token(char text[2 * TOKEN_BYTES + 1], struct sonde_err *err)
+static int create_token(char text[2 * TOKEN_BYTES + 1], struct sonde_err *err)
 {
 	unsigned char bytes[TOKEN_BYTES];
 
@@ -185,7 +188,7 @@ static int wait_for_server(struct fleet_dir *home, struct arena *arena, struct s
 	int64_t until_ns = clock_mono_ns() + SERVER_WAIT_NS * INT64_C(1000000000);
 	const char *url = NULL;
 
-	while (!url && clock_mono_ns() < until_ns && fleet_process_lives(p)) {
+	while (!url && clock_mono_ns() < until_ns && is_alive(p)) {
 		url = find_url(home, p->pid, arena);
 		if (!url)
 			poll(NULL, 0, 20);
@@ -213,7 +216,7 @@ int fleet_start_server(struct fleet_dir *home, const char *listen, struct arena 
 	CLEANUP(buf_release) struct buf config = BUF_INIT, ports = BUF_INIT;
 	char token[2 * TOKEN_BYTES + 1];
 	char *argv[] = { (char[]){ "nats-server" }, (char[]){ "-c" }, NULL, NULL };
-	int rc = address ? make_token(token, err) : err_set(err, EINVAL, "invalid listen address '%s'", listen);
+	int rc = address ? create_token(token, err) : err_set(err, EINVAL, "invalid listen address '%s'", listen);
 
 	buf_addf(&config, "%s/nats.conf", home->dir);
 	buf_addf(&ports, "%s/ports", home->dir);
@@ -228,10 +231,10 @@ int fleet_start_server(struct fleet_dir *home, const char *listen, struct arena 
 	rc = write_server_config(home, address, config.data, err);
 	argv[2] = config.data;
 	if (rc == 0)
-		rc = fleet_start(home, "server", argv, err);
+		rc = start_process(home, "server", argv, err);
 	if (rc == -ENOENT) { /* Debian installs it in a directory of root's PATH only */
 		argv[0] = (char[]){ "/usr/sbin/nats-server" };
-		rc = fleet_start(home, "server", argv, err);
+		rc = start_process(home, "server", argv, err);
 	}
 	if (rc == -ENOENT)
 		err_hint(err, "install nats-server (Debian: apt install nats-server)");
@@ -252,7 +255,7 @@ static int start_own(struct fleet_dir *home, const char *role, const char *const
 		n++;
 	}
 	argv[n] = NULL;
-	rc = words[n] ? err_sys(err, ENOMEM, "cannot start '%s'", words[0]) : fleet_start(home, role, argv, err);
+	rc = words[n] ? err_sys(err, ENOMEM, "cannot start '%s'", words[0]) : start_process(home, role, argv, err);
 	while (n)
 		free(argv[--n]);
 	return rc;
@@ -292,4 +295,178 @@ int fleet_start_step(struct fleet_dir *home, const char *program, const char *la
 	setenv("SONDE_FLEET_URL", home->url, 1);
 	setenv("SONDE_FLEET_TOKEN", home->token, 1);
 	return start_own(home, "agent", words, err);
+}
+
+#define SILENT_NS INT64_C(10000000000)
+
+static const char *text_of(struct arena *arena, const json_t *beat, const char *key)
+{
+	const char *text = json_string_value(json_object_get(beat, key));
+
+	return text ? arena_strdup(arena, text) : NULL;
+}
+
+static int take(void *arg, const struct fleet_message *m)
+{
+	struct fleet_agents *r = arg;
+	json_t *beat = json_loadb(m->bytes, m->len, 0, NULL);
+	json_int_t memory = json_integer_value(json_object_get(beat, "memory_bytes"));
+	struct fleet_peer peer = { .name = text_of(r->arena, beat, "agent"),
+		.state = text_of(r->arena, beat, "state"),
+		.job = text_of(r->arena, beat, "job"),
+		.cpus = json_integer_value(json_object_get(beat, "cpus")),
+		.memory_bytes = memory > 0 ? (uint64_t)memory : 0,
+		.heard_ns = m->time_ns };
+
+	json_decref(beat);
+	if (!peer.name || !peer.state || r->count == FLEET_AGENTS_MAX)
+		return 0;
+	if (strcmp(peer.state, "gone") != 0 && r->now_ns - peer.heard_ns > SILENT_NS)
+		peer.state = "silent";
+	r->peers[r->count++] = peer;
+	return 0;
+}
+
+/* Skips malformed heartbeats. */
+static int list_agents(struct fleet_agents *roster, struct fleet_client *client, struct arena *arena,
+		struct sonde_err *err)
+{
+	*roster = (struct fleet_agents){ .arena = arena,
+		.now_ns = clock_real_ns(),
+		.peers = arena_alloc(arena, FLEET_AGENTS_MAX * sizeof(*roster->peers)) };
+	if (!roster->peers)
+		return err_sys(err, ENOMEM, "cannot list the agents");
+	return fleet_client_read(client, "sonde.agent.*", take, roster, err);
+}
+
+size_t fleet_count_living(const struct fleet_dir *home, const char *role)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < home->count; i++)
+		n += strcmp(home->processes[i].role, role) == 0 && is_alive(&home->processes[i]);
+	return n;
+}
+
+static double age_s(const struct fleet_agents *r, const struct fleet_peer *p)
+{
+	return (double)(r->now_ns - p->heard_ns) / 1e9;
+}
+
+static void add_peers(struct json *j, const struct fleet_agents *r)
+{
+	json_karray(j, "heard");
+	for (size_t i = 0; i < r->count; i++) {
+		const struct fleet_peer *p = &r->peers[i];
+
+		json_object(j);
+		json_kstr(j, "agent", p->name);
+		json_kstr(j, "state", p->state);
+		json_kstr(j, "job", p->job);
+		json_kint(j, "cpus", p->cpus);
+		if (p->memory_bytes)
+			json_kuint(j, "memory_bytes", p->memory_bytes);
+		json_kreal(j, "age_s", age_s(r, p));
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static int print_json(const struct fleet_dir *home, const struct fleet_agents *r, FILE *out)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct json j;
+
+	json_init(&j, &text, true);
+	json_object(&j);
+	json_kbool(&j, "is_up", fleet_count_living(home, "server") > 0);
+	json_kuint(&j, "agents", fleet_count_living(home, "agent"));
+	json_kuint(&j, "monitors", fleet_count_living(home, "monitor"));
+	json_karray(&j, "members");
+	for (size_t i = 0; i < home->member_count; i++)
+		json_str(&j, home->members[i].host);
+	json_end(&j);
+	add_peers(&j, r);
+	json_end(&j);
+	fprintf(out, "%s\n", text.data);
+	return buf_error(&text);
+}
+
+static int print_processes(const struct fleet_dir *home, FILE *out)
+{
+	static const struct term_column columns[] = { { "role" }, { "process", TERM_RIGHT }, { "state" } };
+	struct term_table t;
+	int rc;
+
+	term_table_init(&t, columns, 3);
+	for (size_t i = 0; i < home->count; i++) {
+		term_table_cell(&t, TERM_PLAIN, home->processes[i].role);
+		term_table_cellf(&t, "%d", (int)home->processes[i].pid);
+		term_table_cell(&t, TERM_PLAIN, is_alive(&home->processes[i]) ? "lives" : "dead");
+	}
+	for (size_t i = 0; i < home->member_count; i++) {
+		term_table_cell(&t, TERM_PLAIN, "host");
+		term_table_cell(&t, TERM_PLAIN, "-");
+		term_table_cell(&t, TERM_PLAIN, home->members[i].host);
+	}
+	rc = term_table_print(&t, out);
+	term_table_release(&t);
+	return rc;
+}
+
+static int print_peers(const struct fleet_agents *r, FILE *out)
+{
+	static const struct term_column columns[] = { { "agent" }, { "state" }, { "cpus", TERM_RIGHT },
+		{ "memory", TERM_RIGHT }, { "heard", TERM_RIGHT }, { "job" } };
+	struct term_table t;
+	int rc;
+
+	term_table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < r->count; i++) {
+		const struct fleet_peer *p = &r->peers[i];
+
+		term_table_cell(&t, TERM_PLAIN, p->name);
+		term_table_cell(&t, TERM_PLAIN, p->state);
+		term_table_cellf(&t, "%" PRId64, p->cpus);
+		term_table_cellf(&t, "%.1f GiB", (double)p->memory_bytes / (1 << 30));
+		term_table_cellf(&t, "%.0f s ago", age_s(r, p));
+		term_table_cell(&t, TERM_PLAIN, p->job ? p->job : "-");
+	}
+	rc = term_table_print(&t, out);
+	term_table_release(&t);
+	return rc;
+}
+
+/* Without a server the agent list is empty. */
+static int read_agents(const struct fleet_dir *home, struct fleet_agents *agents, struct arena *arena,
+		struct sonde_err *err)
+{
+	struct fleet_client *client = NULL;
+	int rc = 0;
+
+	*agents = (struct fleet_agents){ 0 };
+	if (fleet_count_living(home, "server") || home->member)
+		rc = fleet_client_open(&client, home->url, home->token, err);
+	if (client)
+		rc = list_agents(agents, client, arena, err);
+	fleet_client_free(client);
+	return rc;
+}
+
+int fleet_print_status(const struct fleet_dir *home, bool is_json, struct arena *arena, FILE *out,
+		struct sonde_err *err)
+{
+	struct fleet_agents agents;
+	int rc = read_agents(home, &agents, arena, err);
+
+	if (rc < 0)
+		return rc;
+	if (is_json)
+		return print_json(home, &agents, out);
+	rc = print_processes(home, out);
+	if (rc == 0 && agents.count) {
+		fprintf(out, "\n");
+		rc = print_peers(&agents, out);
+	}
+	return rc;
 }

@@ -8,10 +8,10 @@
 #define SONDE_FLEET_LOCAL_PROCESSES_H
 
 #include "fleet/fleet-dir.h"
+#include "fleet/nats-client.h"
 
-/* Starts argv as a process of the fleet and adds it to fleet.json. */
-int fleet_start(struct fleet_dir *home, const char *role, char *const argv[], struct sonde_err *err);
-bool fleet_process_lives(const struct fleet_process *p);
+#include <stdio.h>
+
 /*
  * Stops all processes of the role (NULL: all roles, in the right order) and updates fleet.json. Returns their number.
  */
@@ -32,5 +32,34 @@ int fleet_start_agent(struct fleet_dir *home, const char *program, const char *l
 /* Starts `count` agents on each node of the current Slurm allocation: one step, one local process. */
 int fleet_start_step(struct fleet_dir *home, const char *program, const char *label, int64_t count,
 		struct sonde_err *err);
+
+/*
+ * The status of a fleet.
+ */
+
+size_t fleet_count_living(const struct fleet_dir *home, const char *role);
+/* Prints the processes of this machine, the members, and the agents known to the server: a table, or JSON. */
+int fleet_print_status(const struct fleet_dir *home, bool is_json, struct arena *arena, FILE *out,
+		struct sonde_err *err);
+
+/* The agents of a fleet, by their last heartbeats. */
+
+enum { FLEET_AGENTS_MAX = 4096 };
+
+struct fleet_peer {
+	const char *name;
+	const char *state; /* "idle", "busy", "gone", or "silent" after ten seconds without a heartbeat */
+	const char *job;   /* NULL: none */
+	int64_t cpus;
+	uint64_t memory_bytes; /* 0 if unknown */
+	int64_t heard_ns;      /* wall time */
+};
+
+struct fleet_agents {
+	struct fleet_peer *peers; /* in the arena */
+	size_t count;
+	struct arena *arena;
+	int64_t now_ns;
+};
 
 #endif

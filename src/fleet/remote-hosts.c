@@ -26,14 +26,6 @@ struct fleet_host *fleet_members_find(const struct fleet_dir *home, const char *
 	return NULL;
 }
 
-void fleet_members_remove(struct fleet_dir *home, const char *host)
-{
-	struct fleet_host *m = fleet_members_find(home, host);
-
-	if (m)
-		*m = home->members[--home->member_count];
-}
-
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 /* Host names appear on a command line that a shell may parse. */
@@ -81,19 +73,6 @@ static int parse_word(char *word, struct fleet_host *m, struct sonde_err *err)
 	return 0;
 }
 
-/* Splits the line in place; host stays NULL on an empty line. */
-static int parse_line(char *line, struct fleet_host *m, struct sonde_err *err)
-{
-	char *rest = NULL, *word;
-	int rc = 0;
-
-	line[strcspn(line, "#")] = '\0';
-	m->host = strtok_r(line, " \t\r", &rest);
-	while (rc == 0 && m->host && (word = strtok_r(NULL, " \t\r", &rest)))
-		rc = parse_word(word, m, err);
-	return rc;
-}
-
 int fleet_members_parse(struct fleet_dir *home, const char *text, const struct fleet_host *usual, struct arena *arena,
 		struct sonde_err *err)
 {
@@ -102,8 +81,12 @@ int fleet_members_parse(struct fleet_dir *home, const char *text, const struct f
 
 	for (size_t number = 1; rc == 0 && (line = strsep(&next, "\n")); number++) {
 		struct fleet_host m = *usual;
+		char *words = NULL, *word;
 
-		rc = parse_line(line, &m, err);
+		line[strcspn(line, "#")] = '\0';
+		m.host = strtok_r(line, " \t\r", &words);
+		while (rc == 0 && m.host && (word = strtok_r(NULL, " \t\r", &words)))
+			rc = parse_word(word, &m, err);
 		if (rc == 0 && m.host)
 			rc = fleet_members_add(home, &m, err);
 		if (rc < 0)
@@ -187,26 +170,13 @@ static int start(struct call *c, const struct fleet_dir *home, const char *actio
 	return job_start(&c->job, &spec, err);
 }
 
-/* Its last line of stderr. */
-static void words_said(int fd, char text[WORDS_BYTES])
-{
-	ssize_t n = pread(fd, text, WORDS_BYTES - 1, 0);
-	char *line;
-
-	text[n > 0 ? n : 0] = '\0';
-	for (n = (ssize_t)strlen(text); n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'); n--)
-		text[n - 1] = '\0';
-	line = strstr(text, "\nsonde: ");
-	line = line ? line + 1 : strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
-	memmove(text, line, strlen(line) + 1);
-	text[strcspn(text, "\n")] = '\0';
-}
-
 static int finish(struct call *c, int64_t until_ns, struct sonde_err *err)
 {
 	static const struct job_ladder ladder = { .terminate_ns = 1000000000 };
 	char text[WORDS_BYTES];
 	int rc = job_wait(c->job, until_ns, NULL), status;
+	ssize_t n;
+	char *line;
 
 	job_end(c->job, &ladder, NULL);
 	if (rc == -ETIMEDOUT)
@@ -214,7 +184,15 @@ static int finish(struct call *c, int64_t until_ns, struct sonde_err *err)
 	status = job_status(c->job);
 	if (rc == 0 && status == 0)
 		return 0;
-	words_said(c->errors, text);
+	/* Its last line of stderr. */
+	n = pread(c->errors, text, WORDS_BYTES - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	for (n = (ssize_t)strlen(text); n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'); n--)
+		text[n - 1] = '\0';
+	line = strstr(text, "\nsonde: ");
+	line = line ? line + 1 : strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
+	memmove(text, line, strlen(line) + 1);
+	text[strcspn(text, "\n")] = '\0';
 	err_set(err, EIO, "host '%s': %s", c->member->host, *text ? text : "the remote shell failed");
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		err_hint(err, "sonde must be installed at the same path there; otherwise use --remote PATH");

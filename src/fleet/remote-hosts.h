@@ -19,7 +19,6 @@ int fleet_members_parse(struct fleet_dir *home, const char *text, const struct f
 /* Adds one host. -EINVAL: invalid host name. */
 int fleet_members_add(struct fleet_dir *home, const struct fleet_host *member, struct sonde_err *err);
 struct fleet_host *fleet_members_find(const struct fleet_dir *home, const char *host);
-void fleet_members_remove(struct fleet_dir *home, const char *host);
 
 /*
  * Runs `sonde fleet ACTION` on `count` hosts in parallel; `join` gets address and token on stdin. Returns 0 or the

@@ -60,7 +60,7 @@ static bool parse(const char *line, struct fleet_report *row)
 }
 
 /* `event JSON`: kept verbatim if it is valid JSON. */
-static bool take_note(struct fleet_reports *r, const char *line)
+static bool parse_note(struct fleet_reports *r, const char *line)
 {
 	static const char word[] = "event ";
 	const char *text = line + sizeof(word) - 1;
@@ -89,28 +89,23 @@ static bool take_note(struct fleet_reports *r, const char *line)
 	return true;
 }
 
-static void end_line(struct fleet_reports *r, int64_t since_start_ns)
-{
-	struct fleet_report row = { .time_s = (double)since_start_ns / 1e9 };
-
-	if (r->line_len < sizeof(r->line)) {
-		r->line[r->line_len] = '\0';
-		if (parse(r->line, &row))
-			add_row(r, &row);
-		else if (!take_note(r, r->line))
-			r->bad_lines++;
-	} else {
-		r->bad_lines++;
-	}
-	r->line_len = 0;
-}
-
-void fleet_reports_take(struct fleet_reports *r, const char *bytes, size_t n, int64_t since_start_ns)
+void fleet_reports_consume(struct fleet_reports *r, const char *bytes, size_t n, int64_t since_start_ns)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (bytes[i] == '\n')
-			end_line(r, since_start_ns);
-		else if (r->line_len < sizeof(r->line) - 1)
+		if (bytes[i] == '\n') {
+			struct fleet_report row = { .time_s = (double)since_start_ns / 1e9 };
+
+			if (r->line_len < sizeof(r->line)) {
+				r->line[r->line_len] = '\0';
+				if (parse(r->line, &row))
+					add_row(r, &row);
+				else if (!parse_note(r, r->line))
+					r->bad_lines++;
+			} else {
+				r->bad_lines++;
+			}
+			r->line_len = 0;
+		} else if (r->line_len < sizeof(r->line) - 1)
 			r->line[r->line_len++] = bytes[i];
 		else
 			r->line_len = sizeof(r->line); /* too long: skip to the end of the line */
@@ -130,8 +125,7 @@ void fleet_reports_event(const struct fleet_reports *r, uint64_t epoch, struct b
 	json_object(&j);
 	json_kstr(&j, "event", "report");
 	json_kuint(&j, "epoch", epoch);
-	json_key(&j, "rows");
-	json_array(&j);
+	json_karray(&j, "rows");
 	for (size_t i = 0; i < r->count; i++) {
 		json_array(&j);
 		json_int(&j, r->rows[i].step);
@@ -145,8 +139,7 @@ void fleet_reports_event(const struct fleet_reports *r, uint64_t epoch, struct b
 	}
 	json_end(&j);
 	if (r->notes_len) {
-		json_key(&j, "notes");
-		json_array(&j);
+		json_karray(&j, "notes");
 		json_raw(&j, r->notes, r->notes_len);
 		json_end(&j);
 	}

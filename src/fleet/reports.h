@@ -26,7 +26,7 @@ struct fleet_reports { /* all zero: empty */
 };
 
 /* Parses bytes as received; a line may be split across calls. */
-void fleet_reports_take(struct fleet_reports *r, const char *bytes, size_t n, int64_t since_start_ns);
+void fleet_reports_consume(struct fleet_reports *r, const char *bytes, size_t n, int64_t since_start_ns);
 /* Is anything queued? */
 bool fleet_reports_wait(const struct fleet_reports *r);
 /* Formats the queued reports and decisions as one event of the lease. */

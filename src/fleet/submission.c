@@ -9,22 +9,200 @@
 #include "base/json.h"
 #include "base/quantity.h"
 #include "config/config.h"
-#include "fleet/upload.h"
+#include "launch/job.h"
 #include "tune/job-file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { SUBJECT_MAX = 128, WORDS_BYTES = 512 };
+
+/* Runs tar with redirected stdin and stdout; on failure err has tar's message. */
+static int run_tar(char *const argv[], int in, int out, struct sonde_err *err)
+{
+	CLEANUP(cleanup_fd) int words = memfd_create("sonde-words", MFD_CLOEXEC);
+	struct job_spec spec = JOB_SPEC_INIT;
+	struct job *job = NULL;
+	char text[WORDS_BYTES] = "";
+	int rc;
+
+	spec.argv = argv;
+	spec.fds[0] = in;
+	spec.fds[1] = out;
+	spec.fds[2] = words < 0 ? JOB_FD_NULL : words;
+	rc = job_start(&job, &spec, err);
+	if (rc == 0)
+		rc = job_wait(job, INT64_MAX, err);
+	if (rc == 0 && job_status(job) != 0) {
+		if (words >= 0 && pread(words, text, sizeof(text) - 1, 0) > 0)
+			text[strcspn(text, "\n")] = '\0';
+		rc = err_set(err, EIO, "%s", *text ? text : "tar failed");
+	}
+	job_free(job);
+	return rc;
+}
+
+static int pack(const char *dir, int out, struct sonde_err *err)
+{
+	CLEANUP(cleanup_free) char *copy = strdup(dir);
+	char *argv[] = { (char[]){ "tar" }, (char[]){ "-cz" }, (char[]){ "--exclude-vcs" }, (char[]){ "--sort=name" },
+		(char[]){ "-C" }, copy, (char[]){ "." }, NULL };
+	int rc = copy ? run_tar(argv, JOB_FD_NULL, out, err) : err_sys(err, ENOMEM, "cannot pack '%s'", dir);
+
+	if (rc < 0)
+		err_prefix(err, "cannot pack '%s'", dir);
+	return rc;
+}
+
+static int unpack(const char *dir, int in, struct sonde_err *err)
+{
+	CLEANUP(cleanup_free) char *copy = strdup(dir);
+	char *argv[] = { (char[]){ "tar" }, (char[]){ "-xz" }, (char[]){ "--no-same-owner" }, (char[]){ "-C" }, copy,
+		NULL };
+	int rc = copy ? run_tar(argv, in, JOB_FD_NULL, err) : err_sys(err, ENOMEM, "cannot unpack the files");
+
+	if (rc < 0)
+		err_prefix(err, "cannot unpack the job's files");
+	return rc;
+}
+
+/* Computes hash and number of chunks of fd. */
+static int measure(int fd, struct fleet_files *files, char *chunk, struct sonde_err *err)
+{
+	struct sha256 hash;
+	off_t at = 0;
+	ssize_t n;
+
+	sha256_init(&hash);
+	while ((n = pread(fd, chunk, FLEET_CHUNK_BYTES, at)) > 0) {
+		sha256_add(&hash, chunk, (size_t)n);
+		at += n;
+	}
+	if (n < 0)
+		return err_sys(err, errno, "cannot read the archive");
+	files->chunks = ((uint64_t)at + FLEET_CHUNK_BYTES - 1) / FLEET_CHUNK_BYTES;
+	if (files->chunks > FLEET_CHUNKS_MAX)
+		return err_set(err, EFBIG, "the archive is too large (maximum %d MiB)", FLEET_CHUNKS_MAX / 2);
+	sha256_text(&hash, files->hash);
+	return 0;
+}
+
+static int send_chunks(struct fleet_client *client, int fd, const struct fleet_files *files, char *chunk,
+		struct sonde_err *err)
+{
+	char subject[SUBJECT_MAX];
+	int rc = 0;
+
+	for (uint64_t i = 0; i < files->chunks && rc == 0; i++) {
+		ssize_t n = pread(fd, chunk, FLEET_CHUNK_BYTES, (off_t)(i * FLEET_CHUNK_BYTES));
+
+		snprintf(subject, sizeof(subject), "sonde.files.%s.%llu", files->hash, (unsigned long long)i);
+		rc = n > 0 ? fleet_client_put(client, subject, chunk, (size_t)n, err)
+			   : err_sys(err, EIO, "cannot read the archive");
+	}
+	return rc;
+}
+
+/* Packs dir and uploads it, without version control directories. -EFBIG: more than 512 MiB. */
+static int upload(struct fleet_client *client, const char *dir, struct fleet_files *files, struct sonde_err *err)
+{
+	CLEANUP(cleanup_fd) int fd = memfd_create("sonde-push", MFD_CLOEXEC);
+	CLEANUP(cleanup_free) char *chunk = malloc(FLEET_CHUNK_BYTES);
+	int rc;
+
+	*files = (struct fleet_files){ 0 };
+	if (fd < 0 || !chunk)
+		return err_sys(err, errno, "cannot pack '%s'", dir);
+	rc = pack(dir, fd, err);
+	if (rc == 0)
+		rc = measure(fd, files, chunk, err);
+	if (rc == 0) {
+		char subject[SUBJECT_MAX];
+
+		/* The last chunk is uploaded last. */
+		snprintf(subject, sizeof(subject), "sonde.files.%s.%llu", files->hash,
+				(unsigned long long)files->chunks - 1);
+		rc = fleet_client_has(client, subject, err);
+	}
+	return rc ? (rc < 0 ? rc : 0) : send_chunks(client, fd, files, chunk, err);
+}
+
+/* A download of chunks to a file. */
+struct fetch {
+	int fd;
+	uint64_t chunks, taken;
+	void (*tick)(void *arg);
+	void *arg;
+};
+
+static int on_chunk(void *arg, const struct fleet_message *m)
+{
+	struct fetch *f = arg;
+	const char *dot = strrchr(m->subject, '.');
+	unsigned long long i = dot ? strtoull(dot + 1, NULL, 10) : f->chunks;
+
+	f->tick(f->arg);
+	if (i >= f->chunks || m->len > FLEET_CHUNK_BYTES)
+		return -EBADMSG;
+	if (pwrite(f->fd, m->bytes, m->len, (off_t)(i * FLEET_CHUNK_BYTES)) != (ssize_t)m->len)
+		return -EIO;
+	f->taken++;
+	return 0;
+}
+
+static int fetch(struct fleet_client *client, const struct fleet_files *files, struct fetch *f, struct sonde_err *err)
+{
+	CLEANUP(cleanup_free) char *chunk = malloc(FLEET_CHUNK_BYTES);
+	struct fleet_files got = { 0 };
+	char subject[SUBJECT_MAX];
+	int rc;
+
+	if (!chunk)
+		return err_sys(err, ENOMEM, "cannot fetch the job's files");
+	snprintf(subject, sizeof(subject), "sonde.files.%s.*", files->hash);
+	rc = fleet_client_read(client, subject, on_chunk, f, err);
+	if (rc == 0 && f->taken < f->chunks)
+		rc = err_set(err, ENOENT, "the server has removed the job's files");
+	if (rc == 0)
+		rc = measure(f->fd, &got, chunk, err);
+	if (rc == 0 && strcmp(got.hash, files->hash) != 0)
+		rc = -EBADMSG;
+	return rc == -EBADMSG ? err_set(err, EBADMSG, "checksum mismatch of the job's files") : rc;
+}
+
+int fleet_work_open(struct tempdir *w, struct fleet_client *client, const struct fleet_files *files,
+		void (*tick)(void *arg), void *arg, struct sonde_err *err)
+{
+	CLEANUP(cleanup_fd) int archive = memfd_create("sonde-files", MFD_CLOEXEC);
+	struct fetch f = { .fd = archive, .chunks = files->chunks, .tick = tick, .arg = arg };
+	int rc = archive < 0 ? err_sys(err, errno, "cannot fetch the job's files") : fetch(client, files, &f, err);
+
+	if (rc < 0)
+		return rc;
+	rc = tempdir_make(w, FLEET_WORK, err);
+	if (rc == 0 && lseek(archive, 0, SEEK_SET) < 0)
+		rc = err_sys(err, errno, "cannot read the archive");
+	if (rc == 0)
+		rc = unpack(w->path, archive, err);
+	if (rc < 0)
+		tempdir_release(w);
+	return rc;
+}
 
 enum { EVENT_BYTES_MAX = 512 << 10, ROWS_MAX = 10000 };
 
 /* "<name>_<mmdd_HHMMSS>_<random>": one token of a NATS subject. */
-static int make_id(struct buf *id, const char *name, struct sonde_err *err)
+static int build_id(struct buf *id, const char *name, struct sonde_err *err)
 {
 	time_t now = time(NULL);
 	unsigned short random;
@@ -135,8 +313,7 @@ int submission_check(struct submission *s, struct arena *arena, struct sonde_err
 
 static void add_needs(const struct submission *s, const struct fleet_files *files, struct json *j)
 {
-	json_key(j, "needs");
-	json_object(j);
+	json_kobject(j, "needs");
 	json_kint(j, "cpus", s->cpus);
 	json_kuint(j, "memory_bytes", s->memory_bytes);
 	if (s->label)
@@ -144,8 +321,7 @@ static void add_needs(const struct submission *s, const struct fleet_files *file
 	json_end(j);
 	if (!files->hash[0])
 		return;
-	json_key(j, "files");
-	json_object(j);
+	json_kobject(j, "files");
 	json_kstr(j, "hash", files->hash);
 	json_kuint(j, "chunks", files->chunks);
 	json_end(j);
@@ -166,13 +342,11 @@ static void describe(const struct submission *s, const struct fleet_files *files
 		json_kint(&j, "window", s->window);
 	}
 	add_needs(s, files, &j);
-	json_key(&j, "argv");
-	json_array(&j);
+	json_karray(&j, "argv");
 	for (char *const *word = s->argv; *word; word++)
 		json_str(&j, *word);
 	json_end(&j);
-	json_key(&j, "env");
-	json_array(&j);
+	json_karray(&j, "env");
 	for (const char *const *pair = s->env; pair && *pair; pair++)
 		json_str(&j, *pair);
 	json_end(&j);
@@ -183,10 +357,10 @@ int submission_send(const struct submission *s, struct fleet_client *client, str
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct fleet_files files = { 0 };
-	int rc = make_id(id, s->name, err);
+	int rc = build_id(id, s->name, err);
 
 	if (rc == 0 && s->push)
-		rc = fleet_push(client, s->push, &files, err);
+		rc = upload(client, s->push, &files, err);
 	describe(s, &files, &text);
 	if (rc == 0 && text.len > EVENT_BYTES_MAX)
 		rc = err_set(err, E2BIG, "the arguments are too long (maximum 512 KiB)");
@@ -209,14 +383,14 @@ struct file_reader {
 	size_t count;
 };
 
-static int take_environment(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_environment(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	struct row *row = into;
 
 	return config_take_environment(r, map, &row->submission.env);
 }
 
-static int take_memory(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_memory(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct row *row = into;
 	const char *text = config_text(node);
@@ -230,19 +404,19 @@ static const struct config_key row_keys[] = {
 	{ "name", CONFIG_TEXT, offsetof(struct row, submission.name) },
 	{ "command", CONFIG_LIST, offsetof(struct row, command) },
 	{ "directory", CONFIG_TEXT, offsetof(struct row, submission.cwd) },
-	{ "environment", CONFIG_OTHER, .take = take_environment },
+	{ "environment", CONFIG_OTHER, .take = parse_environment },
 	{ "target_loss", CONFIG_REAL, offsetof(struct row, submission.target_loss) },
 	{ "window", CONFIG_WHOLE, offsetof(struct row, submission.window), .min = 1 },
 	{ "tune", CONFIG_TEXT, offsetof(struct row, submission.plan) },
 	{ "push", CONFIG_TEXT, offsetof(struct row, submission.push) },
 	{ "cpus", CONFIG_WHOLE, offsetof(struct row, submission.cpus), .min = 1 },
-	{ "memory", CONFIG_OTHER, .take = take_memory },
+	{ "memory", CONFIG_OTHER, .take = parse_memory },
 	{ "label", CONFIG_TEXT, offsetof(struct row, submission.label) },
 	{ "times", CONFIG_WHOLE, offsetof(struct row, times), .min = 1 },
 	{ NULL },
 };
 
-static int take_row(struct file_reader *f, yaml_node_t *node)
+static int parse_row(struct file_reader *f, yaml_node_t *node)
 {
 	struct config_reader *r = &f->reader;
 	struct row row = { .submission = SUBMISSION_INIT, .times = 1 };
@@ -266,7 +440,7 @@ static int take_row(struct file_reader *f, yaml_node_t *node)
 	return 0;
 }
 
-static int take_document(struct config_reader *r, yaml_node_t *root)
+static int parse_document(struct config_reader *r, yaml_node_t *root)
 {
 	struct file_reader *f = (struct file_reader *)r;
 	yaml_node_t *node;
@@ -278,7 +452,7 @@ static int take_document(struct config_reader *r, yaml_node_t *root)
 	if (!f->rows)
 		return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 	for (size_t i = 0; rc == 0 && (node = config_item(r, root, i)); i++)
-		rc = take_row(f, node);
+		rc = parse_row(f, node);
 	return rc == 0 && !f->count ? config_error(r, root, "no jobs found") : rc;
 }
 
@@ -286,7 +460,7 @@ int submission_load(const char *path, struct submission **out, size_t *count, st
 		struct sonde_err *err)
 {
 	struct file_reader f = { .reader = { .path = path, .arena = arena, .err = err, .what = "a job" } };
-	int rc = config_load(&f.reader, take_document);
+	int rc = config_load(&f.reader, parse_document);
 
 	*out = f.rows;
 	*count = f.count;

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -85,30 +84,26 @@ static void set_base(struct cgroup_map *m, int controller, const struct mount *m
 	m->is_v2[controller] = is_v2;
 }
 
-static void take_mount(struct cgroup_map *m, const struct mount *mount, const char *own)
-{
-	char path[512];
-	bool is_v2 = !strcmp(mount->type, "cgroup2");
-	if (!is_v2 && strcmp(mount->type, "cgroup"))
-		return;
-	for (int i = 0; i < CGROUP_CONTROLLERS; i++) {
-		bool is_here = is_v2 ? i == CGROUP_CORE
-				     : i != CGROUP_CORE &&
-						list_has(mount->options, strlen(mount->options), ',',
-								controller_names[i]);
-		if (is_here && own_path(own, controller_names[i], path, sizeof(path)))
-			set_base(m, i, mount, path, is_v2);
-	}
-}
-
 void cgroup_map_parse(struct cgroup_map *m, const char *mountinfo, const char *own)
 {
 	memset(m, 0, sizeof(*m));
 	for (const char *line = mountinfo; *line;) {
 		const char *end = strchrnul(line, '\n');
 		struct mount mount;
-		if (parse_mount(line, (size_t)(end - line), &mount))
-			take_mount(m, &mount, own);
+		if (parse_mount(line, (size_t)(end - line), &mount)) {
+			char path[512];
+			bool is_v2 = !strcmp(mount.type, "cgroup2");
+			if (is_v2 || !strcmp(mount.type, "cgroup")) {
+				for (int i = 0; i < CGROUP_CONTROLLERS; i++) {
+					bool is_here = is_v2 ? i == CGROUP_CORE
+							     : i != CGROUP_CORE &&
+									list_has(mount.options, strlen(mount.options),
+											',', controller_names[i]);
+					if (is_here && own_path(own, controller_names[i], path, sizeof(path)))
+						set_base(m, i, &mount, path, is_v2);
+				}
+			}
+		}
 		line = *end ? end + 1 : end;
 	}
 }
@@ -174,8 +169,8 @@ static bool find_v2(struct cgroup_map *m, const bool *is_wanted)
 
 static int refuse(int errnum, const char *controller, struct sonde_err *err)
 {
-	int rc = *controller ? err_sys(err, errnum, "cannot make a control group with the controller '%s'", controller)
-			     : err_sys(err, errnum, "cannot make a control group");
+	int rc = *controller ? err_sys(err, errnum, "cannot create a cgroup with the controller '%s'", controller)
+			     : err_sys(err, errnum, "cannot create a cgroup");
 	if (errnum == ENOENT || errnum == ENOTSUP)
 		err_hint(err, "the kernel or the container offers none here: see /proc/self/cgroup");
 	else if (geteuid())

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/procfs.h"
+#include "launch/job-private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -51,7 +52,7 @@ static int64_t read_number(const char *dir, const char *file, const char *key)
 /* Removes leaves of creators that died. rmdir fails on a leaf that is in use. */
 static void remove_stale(const char *base)
 {
-	DIR *dir = opendir(base);
+	CLEANUP(cleanup_dir) DIR *dir = opendir(base);
 	for (const struct dirent *e; dir && (e = readdir(dir));) {
 		int pid;
 		struct stat st;
@@ -60,8 +61,6 @@ static void remove_stale(const char *base)
 				st.st_mtime < time(NULL) - OLD_S)
 			unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR);
 	}
-	if (dir)
-		closedir(dir);
 }
 
 /* The directory that was already created for an earlier controller. */
@@ -73,7 +72,8 @@ static char *made_before(const struct cgroup_leaf *leaf, int upto, const char *p
 	return NULL;
 }
 
-static int make_dir(struct cgroup_leaf *leaf, int i, const struct cgroup_map *m, unsigned number, struct sonde_err *err)
+static int create_dir(struct cgroup_leaf *leaf, int i, const struct cgroup_map *m, unsigned number,
+		struct sonde_err *err)
 {
 	char path[600];
 	snprintf(path, sizeof(path), "%s/sonde-%d-%u", m->base[i], (int)getpid(), number);
@@ -82,11 +82,11 @@ static int make_dir(struct cgroup_leaf *leaf, int i, const struct cgroup_map *m,
 	if (is_new)
 		remove_stale(m->base[i]);
 	if (is_new && mkdir(path, 0755))
-		return err_sys(err, errno, "cannot make the control group '%s'", path);
+		return err_sys(err, errno, "cannot create the cgroup '%s'", path);
 	leaf->dir[i] = strdup(path);
 	if (!leaf->dir[i]) {
 		rmdir(path);
-		return err_sys(err, ENOMEM, "cannot make a control group");
+		return err_sys(err, ENOMEM, "cannot create a cgroup");
 	}
 	if (!is_new)
 		return 0;
@@ -111,7 +111,7 @@ int cgroup_leaf_make(struct cgroup_leaf *leaf, const struct job_limits *limits, 
 	int rc = cgroup_map_find(&map, limits, err);
 	for (int i = 0; i < CGROUP_CONTROLLERS && !rc; i++)
 		if (*map.base[i])
-			rc = make_dir(leaf, i, &map, number, err);
+			rc = create_dir(leaf, i, &map, number, err);
 	if (!rc)
 		rc = cgroup_leaf_limit(leaf, limits, err);
 	if (rc)
@@ -237,16 +237,6 @@ int cgroup_leaf_kill(const struct cgroup_leaf *leaf)
 	return leaf->dir[CGROUP_CORE] ? write_value(leaf->dir[CGROUP_CORE], "cgroup.kill", "1") : -ENOTSUP;
 }
 
-const char *cgroup_leaf_dir(const struct cgroup_leaf *leaf)
-{
-	static const enum cgroup_controller order[] = { CGROUP_CORE, CGROUP_CPU, CGROUP_CPUACCT, CGROUP_MEMORY,
-		CGROUP_PIDS };
-	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
-		if (leaf->dir[order[i]])
-			return leaf->dir[order[i]];
-	return NULL;
-}
-
 /* Children are removed before their parent. */
 static int remove_groups(int at, const char *name, int depth)
 {
@@ -254,12 +244,10 @@ static int remove_groups(int at, const char *name, int depth)
 	if (!rc || rc == -ENOENT)
 		return 0;
 	int fd = depth ? openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	CLEANUP(cleanup_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	for (const struct dirent *e; dir && (e = readdir(dir));)
 		if (e->d_type == DT_DIR && strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
 			remove_groups(fd, e->d_name, depth - 1);
-	if (dir)
-		closedir(dir);
 	return unlinkat(at, name, AT_REMOVEDIR) && errno != ENOENT ? -errno : 0;
 }
 
@@ -290,3 +278,54 @@ int cgroup_leaf_remove(struct cgroup_leaf *leaf, struct sonde_err *err)
 	*leaf = (struct cgroup_leaf){ .v2_fd = -1 };
 	return rc;
 }
+
+/* Jobs in a cgroup. */
+
+static int check(const struct job_isolation *place, struct sonde_err *err)
+{
+	struct cgroup_map map;
+	return cgroup_map_find(&map, &place->limits, err);
+}
+
+static int prepare(struct job *j, const struct job_spec *spec, struct supervisor_plan *plan, struct sonde_err *err)
+{
+	struct cgroup_leaf *leaf = calloc(1, sizeof(*leaf));
+	if (!leaf)
+		return err_sys(err, ENOMEM, "cannot create a cgroup");
+	int rc = cgroup_leaf_make(leaf, &spec->place->limits, err);
+	if (rc) {
+		free(leaf);
+		return rc;
+	}
+	j->place = leaf;
+	plan->cgroup_fd = leaf->v2_fd;
+	plan->join_fds = leaf->join_fds;
+	plan->join_count = leaf->join_count;
+	return 0;
+}
+
+static void kill_leaf(struct job *j)
+{
+	cgroup_leaf_kill(j->place);
+}
+
+static void usage(const struct job *j, struct job_usage *u)
+{
+	cgroup_leaf_usage(j->place, u);
+}
+
+static int release(struct job *j, struct sonde_err *err)
+{
+	int rc = j->place ? cgroup_leaf_remove(j->place, err) : 0;
+	free(j->place);
+	j->place = NULL;
+	return rc;
+}
+
+const struct isolation_ops isolation_cgroup = {
+	.check = check,
+	.prepare = prepare,
+	.kill = kill_leaf,
+	.usage = usage,
+	.release = release,
+};

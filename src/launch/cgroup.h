@@ -54,7 +54,6 @@ void cgroup_leaf_usage(const struct cgroup_leaf *leaf, struct job_usage *usage);
 /* Number of OOM kills in our own cgroup since its creation; -1 if the kernel does not count them. */
 int64_t cgroup_own_oom_kills(void);
 int cgroup_leaf_kill(const struct cgroup_leaf *leaf); /* -ENOTSUP if the kernel has no cgroup.kill */
-const char *cgroup_leaf_dir(const struct cgroup_leaf *leaf);
 /* Removes the leaf and all cgroups created below it. They must not contain processes. */
 int cgroup_leaf_remove(struct cgroup_leaf *leaf, struct sonde_err *err);
 

@@ -2,7 +2,7 @@
 #include "launch/supervisor.h"
 
 #include "base/clock.h"
-#include "launch/priority.h"
+#include "launch/scheduling.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void tell(int report, int stage, int errnum)
+static void send_report(int report, int stage, int errnum)
 {
 	struct supervisor_report r = { .stage = stage, .errnum = errnum, .at_ns = clock_mono_ns() };
 	while (write(report, &r, sizeof(r)) < 0 && errno == EINTR)
@@ -22,12 +22,12 @@ static void tell(int report, int stage, int errnum)
 
 void supervisor_report(int report, int stage, int errnum)
 {
-	tell(report, stage, errnum);
+	send_report(report, stage, errnum);
 	_exit(127);
 }
 
 /* A source may be the target of another stream: first duplicate all to high numbers, then move all into place. */
-static int take_streams(const int fds[3])
+static int set_streams(const int fds[3])
 {
 	int from[3];
 	for (int i = 0; i < 3; i++) {
@@ -91,7 +91,7 @@ static int pin(const struct supervisor_plan *plan)
 	return plan->cpus && sched_setaffinity(0, sizeof(*plan->cpus), plan->cpus) ? -errno : 0;
 }
 
-static int take_priority(const struct supervisor_plan *plan)
+static int raise_priority(const struct supervisor_plan *plan)
 {
 	return plan->has_priority ? priority_pass_on() : 0;
 }
@@ -113,9 +113,9 @@ static int wait_at_start_barrier(const struct supervisor_plan *plan)
 	return n == 1 ? 0 : -ECANCELED;
 }
 
-static int take_descriptors(const struct supervisor_plan *plan)
+static int pass_descriptors(const struct supervisor_plan *plan)
 {
-	int rc = take_streams(plan->fds);
+	int rc = set_streams(plan->fds);
 	return rc ? rc : keep_descriptors(plan);
 }
 
@@ -125,9 +125,9 @@ void supervisor_exec_child(const struct supervisor_plan *plan, int report)
 		int stage;
 		int (*step)(const struct supervisor_plan *plan);
 	} steps[] = {
-		{ SUPERVISOR_AT_PRIORITY, take_priority }, /* first: a cgroup rejects real-time processes */
+		{ SUPERVISOR_AT_PRIORITY, raise_priority }, /* first: a cgroup rejects real-time processes */
 		{ SUPERVISOR_AT_GROUP, join_groups },
-		{ SUPERVISOR_AT_STREAMS, take_descriptors },
+		{ SUPERVISOR_AT_STREAMS, pass_descriptors },
 		{ SUPERVISOR_AT_PIN, pin },
 		{ SUPERVISOR_AT_CWD, enter },
 		{ SUPERVISOR_AT_BARRIER, wait_at_start_barrier },
@@ -143,7 +143,7 @@ void supervisor_exec_child(const struct supervisor_plan *plan, int report)
 	}
 	usual_signals(plan);
 	environ = (char **)(uintptr_t)plan->envp;
-	tell(report, SUPERVISOR_AT_EXEC, 0);
+	send_report(report, SUPERVISOR_AT_EXEC, 0);
 	execvp(plan->argv[0], plan->argv);
 	supervisor_report(report, SUPERVISOR_AT_EXEC, errno);
 }

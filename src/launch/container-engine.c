@@ -1,4 +1,4 @@
-#include "launch/container-engine.h"
+#include "launch/container-isolation.h"
 
 #include "base/cleanup.h"
 #include "launch/launch.h"
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define OUTPUT_MAX ((size_t)1 << 20)
@@ -91,8 +90,7 @@ int engine_find(char **path, const char *asked, struct sonde_err *err)
 		if (is_there(known[i]))
 			found = known[i];
 	if (!found || !is_there(found)) {
-		int rc = err_set(err, ENOTSUP, "there is no container engine: '%s' is not to be found",
-				asked ? asked : "podman");
+		int rc = err_set(err, ENOTSUP, "container engine '%s' not found", asked ? asked : "podman");
 		err_hint(err, "install podman or docker");
 		return rc;
 	}
@@ -148,11 +146,11 @@ int engine_run(const struct words *argv, struct buf *out, struct sonde_err *err)
 	int ends_out[2], ends_err[2];
 	struct job *j = NULL;
 	if (pipe2(ends_out, O_CLOEXEC))
-		return err_sys(err, errno, "cannot make a pipe");
+		return err_sys(err, errno, "cannot create a pipe");
 	if (pipe2(ends_err, O_CLOEXEC)) {
 		close(ends_out[0]);
 		close(ends_out[1]);
-		return err_sys(err, errno, "cannot make a pipe");
+		return err_sys(err, errno, "cannot create a pipe");
 	}
 	int rc = start(&j, argv, ends_out, ends_err, err);
 	if (!rc) {
@@ -175,29 +173,6 @@ void engine_name(char *out, size_t size, bool is_kept)
 	snprintf(out, size, "sonde-%s%d-%u", is_kept ? "kept-" : "", (int)getpid(), atomic_fetch_add(&count, 1));
 }
 
-static void add_cpus(struct words *w, const cpu_set_t *cpus)
-{
-	CLEANUP(buf_release) struct buf list = BUF_INIT;
-	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, cpus))
-			buf_addf(&list, "%s%d", list.len ? "," : "", i);
-	words_addf(w, "--cpuset-cpus=%s", list.data);
-}
-
-static void add_limits(struct words *w, const struct job_limits *l)
-{
-	if (l->cpus > 0)
-		words_addf(w, "--cpus=%.3f", l->cpus);
-	if (l->cpu_weight)
-		words_addf(w, "--cpu-shares=%llu", (unsigned long long)l->cpu_weight * 1024 / 100);
-	if (l->memory_bytes) {
-		words_addf(w, "--memory=%llu", (unsigned long long)l->memory_bytes);
-		words_addf(w, "--memory-swap=%llu", (unsigned long long)l->memory_bytes);
-	}
-	if (l->pids)
-		words_addf(w, "--pids-limit=%llu", (unsigned long long)l->pids);
-}
-
 /* Only variables to set: a variable to remove was never in an image's environment. */
 void engine_add_env(struct words *w, const char *const *env)
 {
@@ -209,9 +184,24 @@ void engine_add_env(struct words *w, const char *const *env)
 void engine_add_place(struct words *w, const struct job_isolation *place, const struct job_spec *spec,
 		const struct mount_dir *mounts)
 {
-	add_limits(w, &place->limits);
-	if (spec->cpus)
-		add_cpus(w, spec->cpus);
+	/* Limits. */
+	if (place->limits.cpus > 0)
+		words_addf(w, "--cpus=%.3f", place->limits.cpus);
+	if (place->limits.cpu_weight)
+		words_addf(w, "--cpu-shares=%llu", (unsigned long long)place->limits.cpu_weight * 1024 / 100);
+	if (place->limits.memory_bytes) {
+		words_addf(w, "--memory=%llu", (unsigned long long)place->limits.memory_bytes);
+		words_addf(w, "--memory-swap=%llu", (unsigned long long)place->limits.memory_bytes);
+	}
+	if (place->limits.pids)
+		words_addf(w, "--pids-limit=%llu", (unsigned long long)place->limits.pids);
+	if (spec->cpus) {
+		CLEANUP(buf_release) struct buf list = BUF_INIT;
+		for (int i = 0; i < CPU_SETSIZE; i++)
+			if (CPU_ISSET(i, spec->cpus))
+				buf_addf(&list, "%s%d", list.len ? "," : "", i);
+		words_addf(w, "--cpuset-cpus=%s", list.data);
+	}
 	for (size_t i = 0; i < place->mount_count; i++) {
 		const struct job_mount *m = &place->mounts[i];
 		char source[PATH_MAX];
@@ -277,7 +267,7 @@ int engine_remove(const char *engine, const char *name, struct sonde_err *err)
 }
 
 /* Queries a field of the container's state from the engine. */
-static int ask_state(const char *engine, const char *name, const char *what, struct buf *out)
+static int query_state(const char *engine, const char *name, const char *what, struct buf *out)
 {
 	CLEANUP(words_release) struct words w = { 0 };
 	engine_add(&w, engine);
@@ -292,7 +282,7 @@ static int ask_state(const char *engine, const char *name, const char *what, str
 pid_t engine_pid(const char *engine, const char *name)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	if (ask_state(engine, name, "Pid", &out))
+	if (query_state(engine, name, "Pid", &out))
 		return 0;
 	long pid = strtol(out.data, NULL, 10);
 	return pid > 0 ? (pid_t)pid : 0;
@@ -301,7 +291,7 @@ pid_t engine_pid(const char *engine, const char *name)
 int engine_was_oom(const char *engine, const char *name)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	int rc = ask_state(engine, name, "OOMKilled", &out);
+	int rc = query_state(engine, name, "OOMKilled", &out);
 	return rc ? rc : !strncmp(out.data, "true", 4);
 }
 
@@ -322,7 +312,7 @@ static const char *asked_entrypoint(const struct job_isolation *place)
 	return found;
 }
 
-static int ask_image(const char *engine, const char *image, struct buf *out)
+static int query_image(const char *engine, const char *image, struct buf *out)
 {
 	CLEANUP(words_release) struct words w = { 0 };
 	engine_add(&w, engine);
@@ -354,10 +344,10 @@ int engine_add_entrypoint(struct words *w, const char *engine, const struct job_
 		words_add(w, asked);
 	if (asked)
 		return 0;
-	int rc = ask_image(engine, place->image, &out);
+	int rc = query_image(engine, place->image, &out);
 	if (rc && !fetch(engine, place->image)) {
 		buf_reset(&out);
-		rc = ask_image(engine, place->image, &out);
+		rc = query_image(engine, place->image, &out);
 	}
 	for (size_t at = 0; !rc && at < out.len && out.data[at] != '\n'; at += strlen(out.data + at) + 1)
 		words_add(w, out.data + at);

@@ -14,25 +14,21 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static void wait_at(const char *path)
-{
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	char byte;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (strlen(path) >= sizeof(at.sun_path))
-		return;
-	memcpy(at.sun_path, path, strlen(path));
-	if (fd >= 0 && !connect(fd, (const struct sockaddr *)&at, sizeof(at)))
-		while (read(fd, &byte, 1) < 0 && errno == EINTR)
-			;
-	close(fd);
-}
-
 int main(int argc, char **argv)
 {
 	if (argc < 3)
 		return 125;
-	wait_at(argv[1]);
+	/* Waits until the socket is closed; without a socket it does not wait. */
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char byte;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (strlen(argv[1]) < sizeof(at.sun_path)) {
+		memcpy(at.sun_path, argv[1], strlen(argv[1]));
+		if (fd >= 0 && !connect(fd, (const struct sockaddr *)&at, sizeof(at)))
+			while (read(fd, &byte, 1) < 0 && errno == EINTR)
+				;
+		close(fd);
+	}
 	execvp(argv[2], argv + 2);
 	int error = errno;
 	dprintf(STDERR_FILENO, "sonde: cannot execute '%s': %s\n", argv[2], strerror(error));

@@ -3,17 +3,23 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "launch/environment.h"
+#include "launch/cgroup.h"
 #include "launch/process-tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#define LOOK_NS 50000000
+#define ID_DIGITS 64
+#define TEXT_MAX ((size_t)1 << 20)
 #define START_LIMIT_NS 60000000000
 #define START_PAUSE_MS 10
 #define OOM_FILE "oom"
@@ -21,6 +27,142 @@
 #define START_BARRIER_INSIDE "/.sonde-gate"
 #define ASK_NS \
 	1000000000 /* between queries of the engine, which cost more than its client: a daemon starts processes too */
+
+/* The start barrier. */
+
+/* Whether it was opened or not */
+static void start_barrier_release(struct start_barrier *g)
+{
+	if (!g->is_made)
+		return;
+	/* The waiting process continues. */
+	if (g->waiting >= 0)
+		close(g->waiting);
+	g->waiting = -1;
+	if (g->listening >= 0)
+		close(g->listening); /* a later connect is refused, and that process does not wait */
+	unlink(g->path);
+	rmdir(g->dir);
+	*g = (struct start_barrier)START_BARRIER_INIT;
+}
+
+/* Socket paths must be short, and that of the directory may be long: bind by /proc/self/fd. */
+static int bind_in(const struct start_barrier *g)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	CLEANUP(cleanup_fd) int dir = open(g->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -1;
+	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/gate", dir);
+	return bind(g->listening, (const struct sockaddr *)&at, sizeof(at));
+}
+
+/* The container's user may be any, so the socket is open to all; its directory is not. */
+static int start_barrier_init(struct start_barrier *g)
+{
+	*g = (struct start_barrier)START_BARRIER_INIT;
+	int rc = fs_temp_dir(g->dir, "sonde-gate", NULL);
+	if (rc)
+		return rc;
+	g->is_made = true;
+	snprintf(g->path, sizeof(g->path), "%s/gate", g->dir);
+	g->listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (g->listening < 0 || bind_in(g) || listen(g->listening, 1) || chmod(g->path, 0666)) {
+		int error = errno;
+		start_barrier_release(g);
+		return -error;
+	}
+	return 0;
+}
+
+/* Pid of the waiting process (0: not visible in our pid namespace); -1: none waits yet. */
+static pid_t start_barrier_poll(struct start_barrier *g)
+{
+	struct ucred who;
+	socklen_t bytes = sizeof(who);
+	if (g->waiting < 0)
+		g->waiting = accept4(g->listening, NULL, NULL, SOCK_CLOEXEC);
+	if (g->waiting < 0)
+		return -1;
+	return getsockopt(g->waiting, SOL_SOCKET, SO_PEERCRED, &who, &bytes) ? 0 : who.pid;
+}
+
+/*
+ * Resource usage of a container, read from its cgroup.
+ *
+ * The engine removes the cgroup when the command exits, and the rusage of the engine's own processes is not
+ * separable from the command's. So the cgroup is polled while it exists, and the last reading is reported. An OOM
+ * kill happens too late for that; the engine is queried for it.
+ */
+
+static bool read_map(struct cgroup_map *m, pid_t pid, const char *mounts)
+{
+	CLEANUP(buf_release) struct buf own = BUF_INIT;
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	if (fs_read_file(AT_FDCWD, path, TEXT_MAX, &own, NULL))
+		return false;
+	cgroup_map_parse(m, mounts, own.data);
+	return true;
+}
+
+/*
+ * Engines put the container's id into the cgroup path. Before its start and after its end a process is in another
+ * cgroup.
+ */
+static bool is_container(const char *dir)
+{
+	size_t run = 0;
+	for (; *dir && run < ID_DIGITS; dir++)
+		run = strchr("0123456789abcdef", *dir) ? run + 1 : 0;
+	return run == ID_DIGITS;
+}
+
+/* Usage of a container with the lifetime of the job. */
+static void container_poll(struct job *j)
+{
+	struct contained *c = j->place;
+	CLEANUP(buf_release) struct buf mounts = BUF_INIT;
+	struct cgroup_map its;
+	struct cgroup_leaf leaf;
+	int64_t now_ns = clock_mono_ns();
+	if (!j->pid || now_ns < c->looked_ns + LOOK_NS)
+		return;
+	c->looked_ns = now_ns;
+	if (fs_read_file(AT_FDCWD, "/proc/self/mountinfo", TEXT_MAX, &mounts, NULL) ||
+			!read_map(&its, j->pid, mounts.data))
+		return;
+	/* Its cgroups; a controller without one of its own counts in the unified hierarchy. */
+	leaf = (struct cgroup_leaf){ .v2_fd = -1 };
+	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (is_container(its.base[i])) {
+			leaf.dir[i] = its.base[i];
+			leaf.is_v2[i] = its.is_v2[i];
+		}
+	if (!*its.base[CGROUP_MEMORY] && leaf.dir[CGROUP_CORE]) {
+		leaf.dir[CGROUP_MEMORY] = leaf.dir[CGROUP_CORE];
+		leaf.is_v2[CGROUP_MEMORY] = true;
+	}
+	cgroup_leaf_usage(&leaf, &c->seen);
+}
+
+static void container_seen(const struct job *j, struct job_usage *usage)
+{
+	struct contained *c = j->place;
+	/* The cgroup is gone by now, so the engine is queried for an OOM kill. */
+	if (j->has_ended && c->is_limited) {
+		c->is_limited = false; /* query once */
+		int was_oom = engine_was_oom(c->engine, c->name);
+		if (was_oom >= 0 && c->seen.oom_kills < was_oom)
+			c->seen.oom_kills = was_oom;
+	}
+	usage->user_ns = c->seen.user_ns;
+	usage->system_ns = c->seen.system_ns;
+	usage->max_rss_bytes = c->seen.max_rss_bytes;
+	usage->oom_kills = c->seen.oom_kills;
+}
+
+/* Jobs. */
 
 static int check(const struct job_isolation *place, struct sonde_err *err)
 {
@@ -71,8 +213,29 @@ static void add_hold(struct contained *c, const struct job_spec *spec)
 		words_add(&c->argv, before.items[i]);
 }
 
-static void add_run(struct contained *c, const struct job_spec *spec)
+static int prepare(struct job *j, const struct job_spec *spec, struct supervisor_plan *plan, struct sonde_err *err)
 {
+	struct contained *c = calloc(1, sizeof(*c));
+	if (!c)
+		return err_sys(err, ENOMEM, "cannot start a container");
+	j->place = c;
+	c->seen = (struct job_usage){ -1, -1, -1, -1, -1 };
+	c->start_barrier = (struct start_barrier)START_BARRIER_INIT;
+	c->mounts = (struct mount_dir)MOUNT_DIR_INIT;
+	c->has_no_oom_file = access(OOM_FILE, F_OK) != 0;
+	if (spec->inherit_count)
+		return err_set(err, ENOTSUP, "a container can have only the descriptors stdin, stdout and stderr");
+	int rc = engine_find(&c->engine, spec->place->engine, err);
+	if (!rc) {
+		mount_dir_sweep();
+		rc = mount_dir_make(&c->mounts, spec->place->mounts, spec->place->mount_count, err);
+	}
+	if (rc)
+		return rc;
+	c->is_kept = spec->place->is_kept;
+	c->is_limited = spec->place->limits.memory_bytes > 0;
+	engine_name(c->name, sizeof(c->name), c->is_kept);
+	/* The command line of the engine. */
 	struct words *w = &c->argv;
 	engine_add(w, c->engine);
 	words_add(w, "run");
@@ -85,31 +248,6 @@ static void add_run(struct contained *c, const struct job_spec *spec)
 	add_hold(c, spec);
 	for (size_t i = 0; spec->argv[i]; i++)
 		words_add(w, spec->argv[i]);
-}
-
-static int prepare(struct job *j, const struct job_spec *spec, struct supervisor_plan *plan, struct sonde_err *err)
-{
-	struct contained *c = calloc(1, sizeof(*c));
-	if (!c)
-		return err_sys(err, ENOMEM, "cannot start a container");
-	j->place = c;
-	c->seen = (struct job_usage){ -1, -1, -1, -1, -1 };
-	c->start_barrier = (struct start_barrier)START_BARRIER_INIT;
-	c->mounts = (struct mount_dir)MOUNT_DIR_INIT;
-	c->has_no_oom_file = access(OOM_FILE, F_OK) != 0;
-	if (spec->inherit_count)
-		return err_set(err, ENOTSUP, "a container takes no descriptors but stdin, stdout and stderr");
-	int rc = engine_find(&c->engine, spec->place->engine, err);
-	if (!rc) {
-		mount_dir_sweep();
-		rc = mount_dir_make(&c->mounts, spec->place->mounts, spec->place->mount_count, err);
-	}
-	if (rc)
-		return rc;
-	c->is_kept = spec->place->is_kept;
-	c->is_limited = spec->place->limits.memory_bytes > 0;
-	engine_name(c->name, sizeof(c->name), c->is_kept);
-	add_run(c, spec);
 	return container_use_client(j, plan, &c->argv, err);
 }
 
@@ -141,7 +279,7 @@ static bool pass_start_barrier(struct job *j)
  * cannot reach it (a policy forbids it, or it runs in a virtual machine) and has executed the program: do not wait
  * for it.
  */
-static pid_t ask_engine(struct contained *c, int64_t *ask_ns)
+static pid_t query_engine(struct contained *c, int64_t *ask_ns)
 {
 	if (clock_mono_ns() < *ask_ns)
 		return 0;
@@ -167,7 +305,7 @@ static int started(struct job *j, struct sonde_err *err)
 			return 0;
 		}
 		j->pid = c->start_barrier.is_made ? 0 : tree_find(j->supervisor, is_inside);
-		j->pid = j->pid ? j->pid : ask_engine(c, &ask_ns);
+		j->pid = j->pid ? j->pid : query_engine(c, &ask_ns);
 		if (j->pid && (!c->mounts.path[0] || mount_dir_is_passed(&c->mounts, j->pid))) {
 			start_barrier_release(&c->start_barrier);
 			mount_dir_release(&c->mounts); /* before we can be killed: the mounts in the container remain */
@@ -225,36 +363,19 @@ void container_usage(const struct job *j, struct job_usage *usage)
 	usage->user_ns = usage->system_ns = usage->max_rss_bytes = -1;
 }
 
-static int set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err)
-{
-	const struct contained *c = j->place;
-	CLEANUP(words_release) struct words w = { 0 };
-	struct job_isolation place = { .limits = *limits };
-	struct job_spec spec = { 0 };
-	engine_add(&w, c->engine);
-	words_add(&w, "update");
-	engine_add_place(&w, &place, &spec, NULL);
-	words_add(&w, c->name);
-	return words_done(&w) ? err_sys(err, ENOMEM, "cannot limit a container") : engine_run(&w, NULL, err);
-}
-
-/*
- * podman's monitor records an OOM kill as an empty file in the directory where podman was started, which is the
- * user's directory. Remove the file if it did not exist before.
- */
-static void drop_oom_file(const struct contained *c)
-{
-	struct stat st;
-	if (c->has_no_oom_file && !lstat(OOM_FILE, &st) && S_ISREG(st.st_mode) && !st.st_size && st.st_uid == geteuid())
-		unlink(OOM_FILE);
-}
-
 static int release(struct job *j, struct sonde_err *err)
 {
 	struct contained *c = j->place;
 	int rc = c && c->engine && j->supervisor ? put_away(c, err) : 0;
 	if (c) {
-		drop_oom_file(c);
+		/*
+		 * podman's monitor records an OOM kill as an empty file in the directory where podman was started,
+		 * which is the user's directory. Remove the file if it did not exist before.
+		 */
+		struct stat st;
+		if (c->has_no_oom_file && !lstat(OOM_FILE, &st) && S_ISREG(st.st_mode) && !st.st_size &&
+				st.st_uid == geteuid())
+			unlink(OOM_FILE);
 		start_barrier_release(&c->start_barrier);
 		mount_dir_release(&c->mounts);
 		words_release(&c->argv);
@@ -273,6 +394,5 @@ const struct isolation_ops isolation_container = {
 	.kill = remove_now,
 	.look = container_poll,
 	.usage = container_seen,
-	.set_limits = set_limits,
 	.release = release,
 };

@@ -48,9 +48,9 @@ static int await_running(struct container *c, int interrupt_fd, struct sonde_err
 	int64_t until_ns = clock_mono_ns() + RUN_LIMIT_NS;
 	while (!(c->pid = engine_pid(c->engine, c->name))) {
 		if (job_has_ended(c->job)) {
-			int rc = err_set(err, EIO, "the container ended at once");
+			int rc = err_set(err, EIO, "the container exited immediately");
 			err_hint(err,
-					"does the image exist, and what it shall run in it? The engine's words are "
+					"check that the image and the command in it exist; the engine's messages are "
 					"above");
 			return rc;
 		}
@@ -97,11 +97,6 @@ int container_start(struct container **out, const struct job_isolation *place, c
 	else
 		*out = c;
 	return rc;
-}
-
-const char *container_name(const struct container *c)
-{
-	return c->name;
 }
 
 pid_t container_pid(const struct container *c)
@@ -153,7 +148,7 @@ int container_exec(struct job **out, struct container *c, const struct job_spec 
 	struct job_spec inner = *spec;
 	if (spec->place || spec->inherit_count || spec->cpus)
 		return err_set(err, EINVAL,
-				"what is executed in a container has no place, CPUs or descriptors of its own");
+				"a command in a running container cannot have isolation, CPUs or descriptors");
 	inner.place = &place;
 	return job_start_at(out, &inner, &isolation_exec, err);
 }
@@ -166,11 +161,6 @@ int container_copy_out(struct container *c, const char *from, const char *to, st
 	words_addf(&w, "%s:%s", c->name, from);
 	words_add(&w, to);
 	return words_done(&w) ? err_sys(err, ENOMEM, "cannot copy '%s'", from) : engine_run(&w, NULL, err);
-}
-
-int container_set_limits(struct container *c, const struct job_limits *limits, struct sonde_err *err)
-{
-	return job_set_limits(c->job, limits, err);
 }
 
 int container_stop(struct container *c, struct sonde_err *err)

@@ -20,7 +20,6 @@ struct container; /* opaque */
  */
 int container_start(struct container **out, const struct job_isolation *place, char *const *idle,
 		const char *const *env, int interrupt_fd, struct sonde_err *err);
-const char *container_name(const struct container *c);
 pid_t container_pid(const struct container *c); /* host pid of process 1; 0 if unknown */
 /*
  * Runs a command in the container. Only argv, env, cwd and fds of the spec are used; place, cpus and inherit must be
@@ -30,7 +29,6 @@ pid_t container_pid(const struct container *c); /* host pid of process 1; 0 if u
 int container_exec(struct job **out, struct container *c, const struct job_spec *spec, struct sonde_err *err);
 /* Copies a file or directory out of the container. `to` must not exist. */
 int container_copy_out(struct container *c, const char *from, const char *to, struct sonde_err *err);
-int container_set_limits(struct container *c, const struct job_limits *limits, struct sonde_err *err);
 /* Stops and removes the container at once. c may be NULL. */
 int container_stop(struct container *c, struct sonde_err *err);
 void container_free(struct container *c);

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -128,9 +127,9 @@ int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_
 	if (spec->place || spec->is_kept || spec->is_bound)
 		return start_job(l, spec, err);
 	if (pipe2(report, O_CLOEXEC))
-		return err_sys(err, errno, "cannot make a pipe");
+		return err_sys(err, errno, "cannot create a pipe");
 	if (pipe2(start_barrier, O_CLOEXEC)) {
-		rc = err_sys(err, errno, "cannot make a pipe");
+		rc = err_sys(err, errno, "cannot create a pipe");
 		close(report[0]);
 		close(report[1]);
 		return rc;

@@ -15,7 +15,7 @@
 
 int job_signal(struct job *j, int signal, struct sonde_err *err)
 {
-	job_hear(j);
+	job_read_messages(j);
 	if (j->is_gone)
 		return 0;
 	if (j->is_lost)
@@ -27,7 +27,7 @@ int job_signal(struct job *j, int signal, struct sonde_err *err)
 static bool wait_gone(struct job *j, int64_t until_ns)
 {
 	for (;;) {
-		job_hear(j);
+		job_read_messages(j);
 		if (j->is_gone || j->is_lost || j->stuck)
 			return j->is_gone || j->is_lost;
 		if (!job_await(j, -1, until_ns))
@@ -35,7 +35,7 @@ static bool wait_gone(struct job *j, int64_t until_ns)
 	}
 }
 
-static int ask_to_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *err)
+static int request_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *err)
 {
 	const struct {
 		int signal;
@@ -55,7 +55,7 @@ static int ask_to_end(struct job *j, const struct job_ladder *ladder, struct son
 
 static int kill_all(struct job *j, struct sonde_err *err)
 {
-	job_hear(j);
+	job_read_messages(j);
 	if (j->is_gone)
 		return 0;
 	if (j->ops->kill)
@@ -79,7 +79,8 @@ static int kill_all(struct job *j, struct sonde_err *err)
 			j->program);
 }
 
-static void reap_supervisor(struct job *j)
+/* No process is left: release the supervisor and the isolation. */
+static int put_away(struct job *j, struct sonde_err *err)
 {
 	siginfo_t info;
 	while (j->supervisor_pidfd >= 0 && waitid(P_PIDFD, (id_t)j->supervisor_pidfd, &info, WEXITED | __WALL) &&
@@ -88,12 +89,6 @@ static void reap_supervisor(struct job *j)
 	if (j->supervisor_pidfd >= 0)
 		close(j->supervisor_pidfd);
 	j->supervisor_pidfd = -1;
-}
-
-/* No process is left: release the supervisor and the isolation. */
-static int put_away(struct job *j, struct sonde_err *err)
-{
-	reap_supervisor(j);
 	if (j->ops->usage && j->place)
 		j->ops->usage(j, &j->usage);
 	int rc = j->ops->release ? j->ops->release(j, err) : 0;
@@ -103,7 +98,7 @@ static int put_away(struct job *j, struct sonde_err *err)
 
 int job_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *err)
 {
-	int rc = ask_to_end(j, ladder, err);
+	int rc = request_end(j, ladder, err);
 	if (!rc)
 		rc = kill_all(j, err);
 	if (j->is_gone || j->is_lost) {

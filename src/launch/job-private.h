@@ -5,6 +5,9 @@
 #include "launch/job.h"
 #include "launch/supervisor.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct job {
 	const struct isolation_ops *ops;
 	pid_t supervisor, pid, inner_pid;
@@ -39,13 +42,15 @@ struct isolation_ops {
 	void (*kill)(struct job *j);                                     /* before the supervisor does */
 	void (*look)(struct job *j); /* polled while it runs, for what cannot be read after its end */
 	void (*usage)(const struct job *j, struct job_usage *usage);
-	int (*set_limits)(struct job *j, const struct job_limits *limits, struct sonde_err *err);
-	const char *(*cgroup)(const struct job *j);
 	int (*release)(struct job *j, struct sonde_err *err); /* once, when no process is left; frees j->place */
 };
 
+static inline bool job_has_limits(const struct job_limits *l)
+{
+	return l->cpus > 0 || l->cpu_weight || l->memory_bytes || l->pids;
+}
 /* Handles all pending messages of the supervisor. */
-void job_hear(struct job *j);
+void job_read_messages(struct job *j);
 /* Waits for a message or for the exit of `pidfd` (-1: none); false on timeout. */
 bool job_await(const struct job *j, int pidfd, int64_t until_ns);
 int job_lost(const struct job *j, struct sonde_err *err); /* sets the error of a job with a killed supervisor */
@@ -53,5 +58,11 @@ int job_lost(const struct job *j, struct sonde_err *err); /* sets the error of a
 int job_start_at(struct job **out, const struct job_spec *spec, const struct isolation_ops *ops, struct sonde_err *err);
 
 extern const struct isolation_ops isolation_process, isolation_cgroup, isolation_sandbox, isolation_container;
+
+/*
+ * Our environment with "NAME=value" set and "NAME" removed; the last change of a name wins. The caller frees the
+ * array; the strings are shared. NULL if out of memory.
+ */
+char **environment_with(const char *const *changes);
 
 #endif

@@ -1,10 +1,8 @@
 /* Jobs: start, and messages from the supervisor. The end is in job-end.c. */
-#include "launch/job-private.h"
-
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "launch/environment.h"
+#include "launch/job-private.h"
 #include "launch/launch.h"
 
 #include <errno.h>
@@ -14,6 +12,51 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* The environment of a command. */
+
+static size_t name_length(const char *entry)
+{
+	return strcspn(entry, "=");
+}
+
+static bool has_name(const char *entry, const char *change)
+{
+	size_t n = name_length(change);
+	return name_length(entry) == n && !strncmp(entry, change, n);
+}
+
+static bool is_changed(const char *entry, const char *const *changes)
+{
+	for (; *changes; changes++)
+		if (has_name(entry, *changes))
+			return true;
+	return false;
+}
+
+char **environment_with(const char *const *changes)
+{
+	static const char *const none[] = { NULL };
+	size_t count = 0, n = 0;
+	if (!changes)
+		changes = none;
+	while (environ && environ[count])
+		count++;
+	for (size_t i = 0; changes[i]; i++)
+		count++;
+	char **out = calloc(count + 1, sizeof(*out));
+	if (!out)
+		return NULL;
+	for (size_t i = 0; environ && environ[i]; i++)
+		if (!is_changed(environ[i], changes))
+			out[n++] = environ[i];
+	for (size_t i = 0; changes[i]; i++)
+		if (changes[i][name_length(changes[i])] == '=' && !is_changed(changes[i], changes + i + 1))
+			out[n++] = (char *)(uintptr_t)changes[i];
+	return out;
+}
+
+/* Jobs. */
 
 const struct isolation_ops isolation_process = { 0 };
 
@@ -28,15 +71,10 @@ static const struct isolation_ops *ops_of(const struct job_isolation *place)
 	return place ? all[place->kind] : &isolation_process;
 }
 
-static bool has_limits(const struct job_limits *l)
-{
-	return l->cpus > 0 || l->cpu_weight || l->memory_bytes || l->pids;
-}
-
 int job_isolation_check(const struct job_isolation *place, struct sonde_err *err)
 {
 	const struct isolation_ops *ops = ops_of(place);
-	if (place && place->kind == JOB_PROCESS && has_limits(&place->limits)) {
+	if (place && place->kind == JOB_PROCESS && job_has_limits(&place->limits)) {
 		int rc = err_set(err, ENOTSUP, "a plain process has no limits");
 		err_hint(err, "limits need a control group, a sandbox or a container");
 		return rc;
@@ -49,30 +87,25 @@ static int64_t ns_of(struct timeval t)
 	return t.tv_sec * 1000000000LL + t.tv_usec * 1000LL;
 }
 
-static void take_word(struct job *j, const struct supervisor_message *w)
-{
-	j->rusage = w->usage;
-	j->usage.user_ns = ns_of(w->usage.ru_utime);
-	j->usage.system_ns = ns_of(w->usage.ru_stime);
-	j->usage.max_rss_bytes = w->max_rss_bytes;
-	if (w->kind == SUPERVISOR_ENDED) {
-		j->has_ended = true;
-		j->status = w->status;
-		j->is_overdue = w->is_overdue;
-		j->end_ns = w->at_ns;
-	} else if (w->kind == SUPERVISOR_STUCK) {
-		j->stuck = w->pid;
-	} else if (w->kind == SUPERVISOR_GONE) {
-		j->is_gone = true;
-	}
-}
-
-void job_hear(struct job *j)
+void job_read_messages(struct job *j)
 {
 	struct supervisor_message word;
 	int fd, rc = 1;
 	while (!j->is_gone && !j->is_lost && (rc = supervisor_receive(j->sock, &word, &fd)) > 0) {
-		take_word(j, &word);
+		j->rusage = word.usage;
+		j->usage.user_ns = ns_of(word.usage.ru_utime);
+		j->usage.system_ns = ns_of(word.usage.ru_stime);
+		j->usage.max_rss_bytes = word.max_rss_bytes;
+		if (word.kind == SUPERVISOR_ENDED) {
+			j->has_ended = true;
+			j->status = word.status;
+			j->is_overdue = word.is_overdue;
+			j->end_ns = word.at_ns;
+		} else if (word.kind == SUPERVISOR_STUCK) {
+			j->stuck = word.pid;
+		} else if (word.kind == SUPERVISOR_GONE) {
+			j->is_gone = true;
+		}
 		if (fd >= 0)
 			close(fd);
 	}
@@ -82,7 +115,7 @@ void job_hear(struct job *j)
 
 int job_lost(const struct job *j, struct sonde_err *err)
 {
-	return err_set(err, ECHILD, "the keeper of '%s' was killed: how it ended is not known", j->program);
+	return err_set(err, ECHILD, "the supervisor of '%s' was killed: its exit status is unknown", j->program);
 }
 
 static int wait_ms(int64_t until_ns)
@@ -132,7 +165,7 @@ static pid_t pid_of_pidfd(int pidfd)
 	return line && sscanf(line, "Pid: %d", &pid) == 1 && pid > 0 ? pid : 0;
 }
 
-static int hear_first(const struct job *j, struct supervisor_message *word, int *fd)
+static int read_first(const struct job *j, struct supervisor_message *word, int *fd)
 {
 	int rc;
 	while ((rc = supervisor_receive(j->sock, word, fd)) == -EAGAIN)
@@ -147,7 +180,7 @@ static int pass_start_barrier(struct job *j, const struct job_spec *spec, const 
 	spec->ready(spec->ready_arg, plan->sandbox ? pid_of_pidfd(j->pidfd) : word->pid);
 	close(j->pidfd);
 	supervisor_open_barrier(j->sock);
-	return hear_first(j, word, &j->pidfd);
+	return read_first(j, word, &j->pidfd);
 }
 
 /* Starts the supervisor and waits for its message that the command runs. */
@@ -158,7 +191,7 @@ static int fork_supervisor(struct job *j, const struct job_spec *spec, const str
 	int rc = supervisor_start(plan, &j->sock, &j->supervisor_pidfd, &j->supervisor);
 	if (rc)
 		return err_sys(err, -rc, "cannot start a process");
-	rc = hear_first(j, &word, &j->pidfd);
+	rc = read_first(j, &word, &j->pidfd);
 	if (rc > 0 && word.kind == SUPERVISOR_BORN)
 		rc = pass_start_barrier(j, spec, plan, &word);
 	if (rc <= 0 || word.kind != SUPERVISOR_STARTED)
@@ -173,7 +206,7 @@ static int plan_streams(const struct job_spec *spec, struct supervisor_plan *pla
 {
 	for (int i = 0; i < 3; i++) {
 		if (spec->fds[i] < JOB_FD_OURS)
-			return err_set(err, EINVAL, "%d is no descriptor", spec->fds[i]);
+			return err_set(err, EINVAL, "invalid descriptor %d", spec->fds[i]);
 		plan->fds[i] = spec->fds[i] == JOB_FD_OURS ? i : spec->fds[i];
 	}
 	return 0;
@@ -258,16 +291,11 @@ int64_t job_start_ns(const struct job *j)
 	return j->start_ns;
 }
 
-const char *job_cgroup(const struct job *j)
-{
-	return j->ops->cgroup ? j->ops->cgroup(j) : NULL;
-}
-
 int job_wait(struct job *j, int64_t until_ns, struct sonde_err *err)
 {
 	struct pollfd ended = { .fd = j->pidfd, .events = POLLIN };
 	for (;;) {
-		job_hear(j);
+		job_read_messages(j);
 		if (j->has_ended)
 			return 0;
 		if (j->is_lost)
@@ -307,27 +335,23 @@ void job_poll(struct job *j)
 		j->ops->look(j);
 }
 
-/* For a container only the values of its cgroup are known. */
-static bool rusage_of_container(const struct job *j, struct rusage *usage)
-{
-	struct job_usage u;
-	job_usage(j, &u);
-	*usage = (struct rusage){ .ru_utime = { u.user_ns / 1000000000, u.user_ns % 1000000000 / 1000 },
-		.ru_stime = { u.system_ns / 1000000000, u.system_ns % 1000000000 / 1000 },
-		.ru_maxrss = u.max_rss_bytes > 0 ? u.max_rss_bytes / 1024 : -1,
-		.ru_minflt = -1,
-		.ru_majflt = -1,
-		.ru_nvcsw = -1,
-		.ru_nivcsw = -1,
-		.ru_inblock = -1,
-		.ru_oublock = -1 };
-	return j->has_ended && u.user_ns >= 0 && u.system_ns >= 0;
-}
-
 bool job_rusage(const struct job *j, struct rusage *usage)
 {
-	if (j->is_client)
-		return rusage_of_container(j, usage);
+	if (j->is_client) {
+		/* For a container only the values of its cgroup are known. */
+		struct job_usage u;
+		job_usage(j, &u);
+		*usage = (struct rusage){ .ru_utime = { u.user_ns / 1000000000, u.user_ns % 1000000000 / 1000 },
+			.ru_stime = { u.system_ns / 1000000000, u.system_ns % 1000000000 / 1000 },
+			.ru_maxrss = u.max_rss_bytes > 0 ? u.max_rss_bytes / 1024 : -1,
+			.ru_minflt = -1,
+			.ru_majflt = -1,
+			.ru_nvcsw = -1,
+			.ru_nivcsw = -1,
+			.ru_inblock = -1,
+			.ru_oublock = -1 };
+		return j->has_ended && u.user_ns >= 0 && u.system_ns >= 0;
+	}
 	*usage = j->rusage;
 	return j->has_ended;
 }
@@ -340,7 +364,7 @@ bool job_is_client(const struct job *j)
 int job_set_deadline(struct job *j, int64_t deadline_ns, struct sonde_err *err)
 {
 	int rc;
-	job_hear(j);
+	job_read_messages(j);
 	if (j->is_gone)
 		return 0;
 	rc = j->is_lost ? -ECHILD : supervisor_set_deadline(j->sock, deadline_ns);
@@ -350,11 +374,4 @@ int job_set_deadline(struct job *j, int64_t deadline_ns, struct sonde_err *err)
 bool job_is_overdue(const struct job *j)
 {
 	return j->is_overdue;
-}
-
-int job_set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err)
-{
-	if (j->ops->set_limits)
-		return j->ops->set_limits(j, limits, err);
-	return err_set(err, ENOTSUP, "'%s' runs where there are no limits", j->program);
 }

@@ -67,7 +67,7 @@ struct job_spec {
 	const int *inherit;     /* descriptors that it inherits under the same numbers */
 	size_t inherit_count;
 	const cpu_set_t *cpus;             /* CPU affinity; NULL: unchanged */
-	bool has_priority;                 /* raised scheduling priority, as far as permitted (priority.h) */
+	bool has_priority;                 /* raised scheduling priority, as far as permitted (scheduling.h) */
 	const struct job_isolation *place; /* NULL: JOB_PROCESS without limits */
 	/* For launch.h: in our process group, with all our descriptors; outlives us unless it is bound. */
 	bool is_foreground, is_bound;
@@ -115,10 +115,9 @@ int job_isolation_check(const struct job_isolation *place, struct sonde_err *err
 
 /* Like launch_start: -ENOENT and -EACCES are the command's failures, see launch_exit_code. */
 int job_start(struct job **out, const struct job_spec *spec, struct sonde_err *err);
-pid_t job_pid(const struct job *j);          /* host pid of the command; 0 if unknown (docker) */
-int job_pidfd(const struct job *j);          /* becomes readable when the command exits, for poll */
-int64_t job_start_ns(const struct job *j);   /* CLOCK_MONOTONIC at exec */
-const char *job_cgroup(const struct job *j); /* directory of its v2 or v1 cpu cgroup; NULL if none */
+pid_t job_pid(const struct job *j);        /* host pid of the command; 0 if unknown (docker) */
+int job_pidfd(const struct job *j);        /* becomes readable when the command exits, for poll */
+int64_t job_start_ns(const struct job *j); /* CLOCK_MONOTONIC at exec */
 
 /* Waits for the command until a CLOCK_MONOTONIC time; INT64_MAX: forever. 0 if it has exited, -ETIMEDOUT if not. */
 int job_wait(struct job *j, int64_t until_ns, struct sonde_err *err);
@@ -153,8 +152,6 @@ int job_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *er
 int job_set_deadline(struct job *j, int64_t deadline_ns, struct sonde_err *err);
 /* Did it end because its deadline had passed? */
 bool job_is_overdue(const struct job *j);
-/* Changes limits while it runs; -ENOTSUP if the isolation has none. */
-int job_set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err);
 /* Pid of the command in its own pid namespace; differs in a sandbox or container. */
 pid_t job_inner_pid(const struct job *j);
 /*

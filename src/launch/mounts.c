@@ -75,7 +75,7 @@ int mount_error(const struct job_mount *m, int errnum, struct sonde_err *err)
 
 /* The private directory for a container's mounts (mount_dir). */
 
-static int make_target(int dir, const char *name, int source)
+static int create_target(int dir, const char *name, int source)
 {
 	struct stat st;
 	if (fstat(source, &st))
@@ -96,7 +96,7 @@ static int add(struct mount_dir *d, const struct job_mount *m, size_t index)
 	if (tree < 0)
 		return tree;
 	snprintf(name, sizeof(name), "%zu", index);
-	int rc = make_target(d->lock, name, source);
+	int rc = create_target(d->lock, name, source);
 	if (!rc && move_mount(tree, "", d->lock, name, MOVE_MOUNT_F_EMPTY_PATH))
 		rc = -errno;
 	return rc;
@@ -116,11 +116,11 @@ static bool lock_dir(struct mount_dir *d)
 	return false;
 }
 
-static int make_dir(struct mount_dir *d, struct sonde_err *err)
+static int create_dir(struct mount_dir *d, struct sonde_err *err)
 {
 	struct stat st;
 	if ((mkdir(PARENT, 0700) && errno != EEXIST) || lstat(PARENT, &st))
-		return err_sys(err, errno, "cannot make '%s'", PARENT);
+		return err_sys(err, errno, "cannot create '%s'", PARENT);
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 022)
 		return err_set(err, EPERM, "'%s' must be a directory that only root can write to", PARENT);
 	do {
@@ -128,7 +128,7 @@ static int make_dir(struct mount_dir *d, struct sonde_err *err)
 		if (!mkdtemp(d->path)) {
 			int error = errno;
 			d->path[0] = '\0';
-			return err_sys(err, error, "cannot make a directory in '%s'", PARENT);
+			return err_sys(err, error, "cannot create a directory in '%s'", PARENT);
 		}
 	} while (!lock_dir(d));
 	return 0;
@@ -142,7 +142,7 @@ int mount_dir_make(struct mount_dir *d, const struct job_mount *mounts, size_t c
 			continue;
 		if (geteuid() != 0) /* only root may write to /run */
 			return mount_error(&mounts[i], EPERM, err);
-		int rc = d->path[0] ? 0 : make_dir(d, err);
+		int rc = d->path[0] ? 0 : create_dir(d, err);
 		if (rc)
 			return rc;
 		rc = add(d, &mounts[i], i);
@@ -177,36 +177,29 @@ bool mount_dir_is_passed(const struct mount_dir *d, pid_t pid)
 	return !fs_read_file(AT_FDCWD, path, MOUNTINFO_MAX, &text, NULL) && text.len && !strstr(text.data, at);
 }
 
-/* Every entry is a mount on an empty file or directory. Only these are unmounted and removed. */
-static void clear(int dir, const char *path)
-{
-	DIR *list = fdopendir(dup(dir));
-	for (const struct dirent *e; list && (e = readdir(list));) {
-		char at[128];
-		if (e->d_name[0] == '.')
-			continue;
-		snprintf(at, sizeof(at), "%s/%.32s", path, e->d_name);
-		umount2(at, MNT_DETACH | UMOUNT_NOFOLLOW);
-		if (unlinkat(dir, e->d_name, AT_REMOVEDIR) && errno == ENOTDIR)
-			unlinkat(dir, e->d_name, 0);
-	}
-	if (list)
-		closedir(list);
-	rmdir(path);
-}
-
 void mount_dir_release(struct mount_dir *d)
 {
 	if (!d->path[0])
 		return;
-	clear(d->lock, d->path);
+	/* Every entry is a mount on an empty file or directory. Only these are unmounted and removed. */
+	CLEANUP(cleanup_dir) DIR *list = fdopendir(dup(d->lock));
+	for (const struct dirent *e; list && (e = readdir(list));) {
+		char at[128];
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(at, sizeof(at), "%s/%.32s", d->path, e->d_name);
+		umount2(at, MNT_DETACH | UMOUNT_NOFOLLOW);
+		if (unlinkat(d->lock, e->d_name, AT_REMOVEDIR) && errno == ENOTDIR)
+			unlinkat(d->lock, e->d_name, 0);
+	}
+	rmdir(d->path);
 	close(d->lock);
 	*d = (struct mount_dir)MOUNT_DIR_INIT;
 }
 
 void mount_dir_sweep(void)
 {
-	DIR *list = geteuid() ? NULL : opendir(PARENT);
+	CLEANUP(cleanup_dir) DIR *list = geteuid() ? NULL : opendir(PARENT);
 	for (const struct dirent *e; list && (e = readdir(list));) {
 		struct mount_dir d = MOUNT_DIR_INIT;
 		if (strncmp(e->d_name, NAME, sizeof(NAME) - 1) != 0)
@@ -215,6 +208,4 @@ void mount_dir_sweep(void)
 		if (lock_dir(&d))
 			mount_dir_release(&d);
 	}
-	if (list)
-		closedir(list);
 }

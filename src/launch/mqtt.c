@@ -14,13 +14,6 @@
 
 enum packet { CONNECT = 0x10, CONNACK = 0x20, PUBLISH = 0x30, PUBACK = 0x40, DISCONNECT = 0xe0 };
 
-static void add_length(struct buf *out, size_t n)
-{
-	for (; n >= 0x80; n >>= 7)
-		buf_addc(out, (char)(n | 0x80));
-	buf_addc(out, (char)n);
-}
-
 static void add_text(struct buf *out, const char *text)
 {
 	size_t n = strlen(text);
@@ -33,7 +26,10 @@ static void add_text(struct buf *out, const char *text)
 static void add_packet(struct buf *out, unsigned head, const struct buf *rest)
 {
 	buf_addc(out, (char)head);
-	add_length(out, rest->len);
+	size_t n = rest->len;
+	for (; n >= 0x80; n >>= 7)
+		buf_addc(out, (char)(n | 0x80));
+	buf_addc(out, (char)n);
 	buf_add(out, rest->data, rest->len);
 }
 
@@ -102,7 +98,7 @@ static int expect(int fd, enum packet kind, unsigned char got[4], struct sonde_e
 		if (more < 0 && errno == EINTR)
 			continue;
 		if (more <= 0)
-			return err_sys(err, more < 0 ? errno : ECONNRESET, "the broker did not answer");
+			return err_sys(err, more < 0 ? errno : ECONNRESET, "no response from the broker");
 		n += (size_t)more;
 	}
 	return (got[0] & 0xf0) == kind && got[1] == 2 ? 0

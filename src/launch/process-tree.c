@@ -7,9 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #define PASSES_MAX 64 /* over a tree that grows faster than it is signalled */

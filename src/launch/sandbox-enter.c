@@ -1,6 +1,6 @@
 /* Sets up a sandbox, as its process 1. Nothing here allocates. */
 #include "launch/mounts.h"
-#include "launch/sandbox-private.h"
+#include "launch/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static int write_file(const char *path, const char *text)
 }
 
 /* Maps our user and group to the same ids in the namespace. */
-static int take_ids(struct sandbox *s)
+static int set_ids(struct sandbox *s)
 {
 	if (!s->is_ordinary)
 		return 0;
@@ -36,13 +36,13 @@ static int take_ids(struct sandbox *s)
 	return rc ? rc : write_file("/proc/self/gid_map", s->gid_map);
 }
 
-static int make_private(struct sandbox *s)
+static int set_private(struct sandbox *s)
 {
 	(void)s;
 	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ? -errno : 0;
 }
 
-static int make_scratch(struct sandbox *s)
+static int create_scratch(struct sandbox *s)
 {
 	if (mount("tmpfs", SANDBOX_SCRATCH, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") || mkdir(SANDBOX_ROOT, 0755))
 		return -errno;
@@ -76,7 +76,7 @@ static int enter_part(int root, int above, const char *part)
 }
 
 /* Opens the path and creates its missing directories; the last component is created as a file if is_file. */
-static int make_target(const char *path, bool is_file)
+static int create_target(const char *path, bool is_file)
 {
 	char part[PATH_MAX];
 	const char *inner = path + sizeof(SANDBOX_ROOT); /* after the slash */
@@ -104,9 +104,9 @@ static int make_target(const char *path, bool is_file)
 	return fd;
 }
 
-static int make_directory(const char *path)
+static int create_directory(const char *path)
 {
-	int fd = make_target(path, false);
+	int fd = create_target(path, false);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;
@@ -114,7 +114,7 @@ static int make_directory(const char *path)
 
 static int put_tree(int tree, const char *target, bool is_file)
 {
-	int at = make_target(target, is_file);
+	int at = create_target(target, is_file);
 	if (at < 0)
 		return at;
 	int rc = move_mount(tree, "", at, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) ? -errno : 0;
@@ -169,7 +169,7 @@ static void look_like(const char *upper, const char *lower)
 
 static int overlay(const struct sandbox_layer *l)
 {
-	int rc = l->target[sizeof(SANDBOX_ROOT) - 1] ? make_directory(l->target) : 0;
+	int rc = l->target[sizeof(SANDBOX_ROOT) - 1] ? create_directory(l->target) : 0;
 	if (rc)
 		return rc;
 	if (mkdir(l->upper, 0755) || mkdir(l->work, 0755))
@@ -178,14 +178,14 @@ static int overlay(const struct sandbox_layer *l)
 	return mount("overlay", l->target, "overlay", 0, l->options) ? -errno : 0;
 }
 
-static int make_link(const struct sandbox_layer *l)
+static int create_link(const struct sandbox_layer *l)
 {
 	return symlink(l->link, l->target) && errno != EEXIST ? -errno : 0;
 }
 
-static int make_like(const struct sandbox_layer *l)
+static int create_like(const struct sandbox_layer *l)
 {
-	int rc = make_directory(l->target);
+	int rc = create_directory(l->target);
 	if (!rc)
 		look_like(l->target, l->lower);
 	return rc;
@@ -195,7 +195,7 @@ static int stack(struct sandbox *s)
 {
 	for (size_t i = 0; i < s->layer_count; i++) {
 		const struct sandbox_layer *l = &s->layers[i];
-		int rc = l->options ? overlay(l) : l->link ? make_link(l) : l->lower ? make_like(l) : 0;
+		int rc = l->options ? overlay(l) : l->link ? create_link(l) : l->lower ? create_like(l) : 0;
 		if (rc)
 			return rc;
 	}
@@ -265,15 +265,15 @@ static const struct {
 	int (*step)(struct sandbox *s);
 	const char *words;
 } steps[] = {
-	{ take_ids, "cannot take our user id into the sandbox" },
-	{ make_private, "cannot make the sandbox's mounts its own" },
-	{ open_mounts, "cannot open what was asked for in the sandbox" },
-	{ make_scratch, "cannot mount memory for the sandbox" },
-	{ stack, "cannot lay the sandbox's memory over the root" },
+	{ set_ids, "cannot take our user id into the sandbox" },
+	{ set_private, "cannot make the sandbox's mounts private" },
+	{ open_mounts, "cannot open a mount of the sandbox" },
+	{ create_scratch, "cannot mount memory for the sandbox" },
+	{ stack, "cannot mount the overlay of the sandbox's root" },
 	{ devices, "cannot mount /dev and /sys in the sandbox" },
 	{ processes, "cannot mount /proc in the sandbox" },
-	{ binds, "cannot mount what was asked for in the sandbox" },
-	{ turn, "cannot make the sandbox's root the root" },
+	{ binds, "cannot mount in the sandbox" },
+	{ turn, "cannot change the root of the sandbox" },
 	{ network, "cannot set up the sandbox's network" },
 };
 

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,14 +16,9 @@ struct sandboxed {
 	char cwd[PATH_MAX];
 };
 
-static bool has_limits(const struct job_limits *l)
-{
-	return l->cpus > 0 || l->cpu_weight || l->memory_bytes || l->pids;
-}
-
 static int cannot(int errnum, struct sonde_err *err)
 {
-	int rc = err_sys(err, errnum, "cannot make namespaces for a sandbox");
+	int rc = err_sys(err, errnum, "cannot create namespaces for a sandbox");
 	if (errnum == ENOSPC)
 		err_hint(err, "raise user.max_user_namespaces with sysctl");
 	else
@@ -59,7 +52,7 @@ static int check(const struct job_isolation *place, struct sonde_err *err)
 	if (!rc)
 		rc = try_namespaces(s, err);
 	sandbox_free(s);
-	if (!rc && has_limits(&place->limits))
+	if (!rc && job_has_limits(&place->limits))
 		rc = cgroup_map_find(&map, &place->limits, err);
 	return rc;
 }
@@ -69,7 +62,7 @@ static int prepare_group(struct sandboxed *p, const struct job_limits *limits, s
 {
 	int rc = cgroup_leaf_make(&p->leaf, limits, err);
 	if (rc)
-		return has_limits(limits) ? rc : 0;
+		return job_has_limits(limits) ? rc : 0;
 	p->has_leaf = true;
 	plan->cgroup_fd = p->leaf.v2_fd;
 	plan->join_fds = p->leaf.join_fds;
@@ -106,20 +99,6 @@ static void usage(const struct job *j, struct job_usage *u)
 		cgroup_leaf_usage(&p->leaf, u);
 }
 
-static int set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err)
-{
-	const struct sandboxed *p = j->place;
-	if (!p->has_leaf)
-		return err_set(err, ENOTSUP, "this sandbox has no control group, so no limits");
-	return cgroup_leaf_limit(&p->leaf, limits, err);
-}
-
-static const char *dir(const struct job *j)
-{
-	const struct sandboxed *p = j->place;
-	return p->has_leaf ? cgroup_leaf_dir(&p->leaf) : NULL;
-}
-
 static int release(struct job *j, struct sonde_err *err)
 {
 	struct sandboxed *p = j->place;
@@ -136,7 +115,5 @@ const struct isolation_ops isolation_sandbox = {
 	.prepare = prepare,
 	.kill = kill_leaf,
 	.usage = usage,
-	.set_limits = set_limits,
-	.cgroup = dir,
 	.release = release,
 };

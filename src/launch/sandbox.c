@@ -1,10 +1,10 @@
 /* The layers of a sandbox, prepared before the fork. */
-#include "launch/sandbox-private.h"
-
+#include "launch/sandbox.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "launch/mounts.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +17,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define PARTS_MAX 4096
 #define MOUNTINFO_MAX ((size_t)4 << 20)
+
+/* Layers. */
 
 static bool has_admin(void)
 {
@@ -72,13 +75,13 @@ static int fill_overlay(struct sandbox *s, struct sandbox_layer *l, const char *
 	return l->lower ? rc : -ENOMEM;
 }
 
-int sandbox_add_overlay(struct sandbox *s, const char *lower, const char *target)
+static int sandbox_add_overlay(struct sandbox *s, const char *lower, const char *target)
 {
 	struct sandbox_layer *l = add_layer(s);
 	return l ? fill_overlay(s, l, lower, target) : -ENOMEM;
 }
 
-int sandbox_add_bind(struct sandbox *s, const char *source, const char *target, bool is_read_only)
+static int sandbox_add_bind(struct sandbox *s, const char *source, const char *target, bool is_read_only)
 {
 	struct sandbox_layer *l = add_layer(s);
 	struct stat st;
@@ -96,7 +99,7 @@ int sandbox_add_bind(struct sandbox *s, const char *source, const char *target, 
 }
 
 /* Does not resolve the path: that happens once, when the sandbox is entered. */
-int sandbox_add_mount(struct sandbox *s, const struct job_mount *m)
+static int sandbox_add_mount(struct sandbox *s, const struct job_mount *m)
 {
 	struct sandbox_layer *l = add_layer(s);
 	struct buf at = BUF_INIT;
@@ -108,7 +111,8 @@ int sandbox_add_mount(struct sandbox *s, const struct job_mount *m)
 	return l->target ? 0 : -ENOMEM;
 }
 
-int sandbox_add_link(struct sandbox *s, const char *path, const char *target)
+/* A copy of the link at path */
+static int sandbox_add_link(struct sandbox *s, const char *path, const char *target)
 {
 	struct sandbox_layer *l = add_layer(s);
 	char to[PATH_MAX];
@@ -125,7 +129,7 @@ int sandbox_add_link(struct sandbox *s, const char *path, const char *target)
 	return l->link && l->target ? 0 : -ENOMEM;
 }
 
-int sandbox_add_directory(struct sandbox *s, const char *like, const char *target)
+static int sandbox_add_directory(struct sandbox *s, const char *like, const char *target)
 {
 	struct sandbox_layer *l = add_layer(s);
 	struct buf at = BUF_INIT;
@@ -136,6 +140,109 @@ int sandbox_add_directory(struct sandbox *s, const char *like, const char *targe
 	l->target = buf_take(&at);
 	return l->lower && l->target ? 0 : -ENOMEM;
 }
+
+/*
+ * A root in parts. In a user namespace the kernel refuses an overlay over a tree with mounts of another namespace,
+ * because files hidden below a mount would become visible. So such a directory is created empty, and every entry in
+ * it gets a separate layer: an overlay for a directory, recursively if it contains further mounts, and a read-only
+ * bind mount for a file.
+ */
+
+/* Strictly below: false for dir itself */
+static bool sandbox_is_below(const char *path, const char *dir)
+{
+	size_t n = strcmp(dir, "/") ? strlen(dir) : 0;
+	return !strncmp(path, dir, n) && path[n] == '/' && path[n + 1];
+}
+
+static bool has_mounts_below(const struct sandbox_mounts *m, const char *dir)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (sandbox_is_below(m->at[i], dir))
+			return true;
+	return false;
+}
+
+/* The sandbox provides these itself. */
+static bool is_own(const char *inner)
+{
+	return !strcmp(inner, "/proc") || !strcmp(inner, "/sys") || !strcmp(inner, "/dev");
+}
+
+static int add_parts_of(struct sandbox *s, const struct sandbox_mounts *m, const char *dir, const char *inner);
+
+static int add_part(struct sandbox *s, const struct sandbox_mounts *m, const char *path, const char *inner)
+{
+	struct stat st;
+	if (is_own(inner) || lstat(path, &st))
+		return 0;
+	if (s->layer_count >= PARTS_MAX)
+		return -E2BIG;
+	if (S_ISLNK(st.st_mode))
+		return sandbox_add_link(s, path, inner);
+	if (!S_ISDIR(st.st_mode))
+		return access(path, F_OK) ? 0 : sandbox_add_bind(s, path, inner, true);
+	if (!has_mounts_below(m, path))
+		return sandbox_add_overlay(s, path, inner);
+	int rc = sandbox_add_directory(s, path, inner);
+	return rc ? rc : add_parts_of(s, m, path, inner);
+}
+
+static int add_parts_of(struct sandbox *s, const struct sandbox_mounts *m, const char *dir, const char *inner)
+{
+	char path[PATH_MAX], at[PATH_MAX];
+	DIR *d = opendir(dir);
+	const struct dirent *e;
+	int rc = 0;
+	if (!d)
+		return errno == EACCES ? 0 : -errno; /* the directory is unreadable outside of the sandbox too */
+	while (!rc && (e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		int n = snprintf(path, sizeof(path), "%s/%s", strcmp(dir, "/") ? dir : "", e->d_name);
+		int k = snprintf(at, sizeof(at), "%s/%s", inner, e->d_name);
+		rc = n >= (int)sizeof(path) || k >= (int)sizeof(at) ? -ENAMETOOLONG : add_part(s, m, path, at);
+	}
+	closedir(d);
+	return rc;
+}
+
+/* Is a single overlay over the root refused? Then add a layer for each part. */
+static bool sandbox_needs_parts(const struct sandbox *s, const struct sandbox_mounts *m, const char *root)
+{
+	return s->is_ordinary && has_mounts_below(m, root);
+}
+
+/*
+ * A write copies the parent directories up, with their owners; other users are not mapped in a user namespace, so
+ * that fails. So directories that the program is likely to write to get an additional layer, and we own its top
+ * directory.
+ */
+static int add_places(struct sandbox *s, const struct sandbox_mounts *m)
+{
+	char cwd[PATH_MAX], place[PATH_MAX];
+	const char *const places[] = { getcwd(cwd, sizeof(cwd)), getenv("HOME"), getenv("TMPDIR") };
+	int rc = 0;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && !rc; i++) {
+		struct stat st;
+		if (!places[i] || !realpath(places[i], place) || !strcmp(place, "/") || stat(place, &st) ||
+				!S_ISDIR(st.st_mode) || has_mounts_below(m, place) ||
+				sandbox_is_below(place, "/proc") || sandbox_is_below(place, "/sys") ||
+				sandbox_is_below(place, "/dev"))
+			continue;
+		rc = sandbox_add_overlay(s, place, place);
+	}
+	return rc;
+}
+
+static int sandbox_add_parts(struct sandbox *s, const struct sandbox_mounts *m, const char *root)
+{
+	s->is_parted = true;
+	int rc = add_parts_of(s, m, root, "");
+	return rc || strcmp(root, "/") ? rc : add_places(s, m);
+}
+
+/* Mounts. */
 
 /* mountinfo escapes blanks etc. as \ooo. */
 static void unescape(char *text)
@@ -212,21 +319,6 @@ static int mounts_read(struct sandbox_mounts *m)
 	return rc;
 }
 
-static int add_mounts(struct sandbox *s, const struct job_isolation *place, struct sonde_err *err)
-{
-	for (size_t i = 0; i < place->mount_count; i++) {
-		const struct job_mount *m = &place->mounts[i];
-		if (m->target[0] != '/' || strstr(m->target, "/../"))
-			return err_set(err, EINVAL, "cannot mount on '%s': the path must be absolute", m->target);
-		CLEANUP(cleanup_fd) int fd = mount_open(m); /* report errors early; it is opened again at the start */
-		if (fd < 0)
-			return mount_error(m, -fd, err);
-		if (sandbox_add_mount(s, m))
-			return err_sys(err, ENOMEM, "cannot mount '%s'", m->source);
-	}
-	return 0;
-}
-
 static int fill(struct sandbox *s, const struct job_isolation *place, struct sonde_err *err)
 {
 	char root[PATH_MAX];
@@ -246,7 +338,17 @@ static int fill(struct sandbox *s, const struct job_isolation *place, struct son
 		rc = add_submounts(s, &mounts, root);
 	if (rc)
 		return err_sys(err, -rc, "cannot prepare a sandbox");
-	return add_mounts(s, place, err);
+	for (size_t i = 0; i < place->mount_count; i++) {
+		const struct job_mount *m = &place->mounts[i];
+		if (m->target[0] != '/' || strstr(m->target, "/../"))
+			return err_set(err, EINVAL, "cannot mount on '%s': the path must be absolute", m->target);
+		CLEANUP(cleanup_fd) int fd = mount_open(m); /* report errors early; it is opened again at the start */
+		if (fd < 0)
+			return mount_error(m, -fd, err);
+		if (sandbox_add_mount(s, m))
+			return err_sys(err, ENOMEM, "cannot mount '%s'", m->source);
+	}
+	return 0;
 }
 
 int sandbox_new(struct sandbox **out, const struct job_isolation *place, struct sonde_err *err)

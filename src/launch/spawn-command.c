@@ -13,44 +13,35 @@
 
 #define OUTPUT_MAX ((size_t)1 << 20)
 
-static void set_files(posix_spawn_file_actions_t *files, const struct launch_command *c)
-{
-	for (int i = 0; i < 3; i++) {
-		if (c->fds[i] == JOB_FD_NULL)
-			posix_spawn_file_actions_addopen(files, i, "/dev/null", i ? O_WRONLY : O_RDONLY, 0);
-		else if (c->fds[i] >= 0)
-			posix_spawn_file_actions_adddup2(files, c->fds[i], i);
-	}
-	if (c->has_only_streams)
-		posix_spawn_file_actions_addclosefrom_np(files, 3);
-}
-
-static void set_attributes(posix_spawnattr_t *attr, const struct launch_command *c)
-{
-	short flags = 0;
-	if (c->mask) {
-		posix_spawnattr_setsigmask(attr, c->mask);
-		flags |= POSIX_SPAWN_SETSIGMASK;
-	}
-	if (c->has_usual_signals) {
-		sigset_t all;
-		sigfillset(&all);
-		posix_spawnattr_setsigdefault(attr, &all);
-		flags |= POSIX_SPAWN_SETSIGDEF;
-	}
-	flags |= c->has_own_group ? POSIX_SPAWN_SETPGROUP : 0;
-	flags |= c->has_own_session ? POSIX_SPAWN_SETSID : 0;
-	posix_spawnattr_setflags(attr, flags);
-}
-
 int launch_spawn(const struct launch_command *c, pid_t *pid, struct sonde_err *err)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
-	set_files(&files, c);
-	set_attributes(&attr, c);
+	/* Standard streams, and on request no other descriptor. */
+	for (int i = 0; i < 3; i++) {
+		if (c->fds[i] == JOB_FD_NULL)
+			posix_spawn_file_actions_addopen(&files, i, "/dev/null", i ? O_WRONLY : O_RDONLY, 0);
+		else if (c->fds[i] >= 0)
+			posix_spawn_file_actions_adddup2(&files, c->fds[i], i);
+	}
+	if (c->has_only_streams)
+		posix_spawn_file_actions_addclosefrom_np(&files, 3);
+	short flags = 0;
+	if (c->mask) {
+		posix_spawnattr_setsigmask(&attr, c->mask);
+		flags |= POSIX_SPAWN_SETSIGMASK;
+	}
+	if (c->has_usual_signals) {
+		sigset_t all;
+		sigfillset(&all);
+		posix_spawnattr_setsigdefault(&attr, &all);
+		flags |= POSIX_SPAWN_SETSIGDEF;
+	}
+	flags |= c->has_own_group ? POSIX_SPAWN_SETPGROUP : 0;
+	flags |= c->has_own_session ? POSIX_SPAWN_SETSID : 0;
+	posix_spawnattr_setflags(&attr, flags);
 	int rc = posix_spawnp(pid, c->argv[0], &files, &attr, c->argv, c->env ? c->env : environ);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
@@ -104,7 +95,7 @@ int launch_output(const struct launch_command *c, int timeout_ms, struct buf *ou
 	int ends[2];
 	pid_t pid;
 	if (pipe2(ends, O_CLOEXEC))
-		return err_sys(err, errno, "cannot make a pipe");
+		return err_sys(err, errno, "cannot create a pipe");
 	CLEANUP(cleanup_fd) int output = ends[0];
 	to_pipe.fds[1] = ends[1];
 	if (c->fds[2] != JOB_FD_OURS)

@@ -2,19 +2,17 @@
 #include "launch/supervisor.h"
 
 #include "base/clock.h"
-#include "launch/priority.h"
 #include "launch/process-tree.h"
 #include "launch/sandbox.h"
+#include "launch/scheduling.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -46,7 +44,7 @@ static int64_t rss_of(const struct supervisor *k, const struct rusage *usage)
 	return bytes > k->floor_rss_bytes ? bytes : -1;
 }
 
-static void say(const struct supervisor *k, struct supervisor_message *word, int fd)
+static void send_word(const struct supervisor *k, struct supervisor_message *word, int fd)
 {
 	union {
 		struct cmsghdr header;
@@ -71,7 +69,7 @@ static void say(const struct supervisor *k, struct supervisor_message *word, int
 static void fail(const struct supervisor *k, int stage, int errnum)
 {
 	struct supervisor_message word = { .kind = SUPERVISOR_FAILED, .stage = stage, .errnum = errnum };
-	say(k, &word, -1);
+	send_word(k, &word, -1);
 	_exit(1);
 }
 
@@ -94,7 +92,7 @@ pid_t supervisor_fork(uint64_t namespaces, int exit_signal, int cgroup_fd, int *
  * The last report of the child: that it is about to exec, after which exec closed the pipe, or the stage that
  * failed.
  */
-static struct supervisor_report hear_report(int fd)
+static struct supervisor_report read_report(int fd)
 {
 	struct supervisor_report last = { .stage = SUPERVISOR_AT_FORK, .errnum = ECHILD }, next;
 	for (;;) {
@@ -115,7 +113,7 @@ static void keep_start_barrier(const struct supervisor *k, pid_t pid, int pidfd,
 	struct supervisor_message word = { .kind = SUPERVISOR_BORN, .pid = pid };
 	struct order order;
 	ssize_t n;
-	say(k, &word, pidfd);
+	send_word(k, &word, pidfd);
 	do
 		n = recv(k->sock, &order, sizeof(order), 0);
 	while (n < 0 && errno == EINTR);
@@ -149,7 +147,7 @@ static void start_command(struct supervisor *k)
 	if (plan.has_start_barrier)
 		keep_start_barrier(k, pid, pidfd, start_barrier[1]);
 	close(start_barrier[1]);
-	struct supervisor_report said = hear_report(report[0]);
+	struct supervisor_report said = read_report(report[0]);
 	close(report[0]);
 	if (said.errnum) {
 		waitpid(pid, NULL, 0);
@@ -157,7 +155,7 @@ static void start_command(struct supervisor *k)
 	}
 	k->command = pid;
 	struct supervisor_message word = { .kind = SUPERVISOR_STARTED, .pid = pid, .at_ns = said.at_ns };
-	say(k, &word, pidfd);
+	send_word(k, &word, pidfd);
 	close(pidfd);
 }
 
@@ -171,7 +169,7 @@ static void reap(struct supervisor *k)
 			return;
 		if (pid < 0 && errno == ECHILD) {
 			struct supervisor_message word = { .kind = SUPERVISOR_GONE, .at_ns = clock_mono_ns() };
-			say(k, &word, -1);
+			send_word(k, &word, -1);
 			_exit(0);
 		}
 		if (pid == k->command) {
@@ -180,7 +178,7 @@ static void reap(struct supervisor *k)
 				.is_overdue = k->is_overdue,
 				.at_ns = clock_mono_ns() };
 			k->command = -1; /* the pid may be reused */
-			say(k, &word, -1);
+			send_word(k, &word, -1);
 		}
 	}
 }
@@ -193,19 +191,11 @@ static bool kill_child(void *arg, const struct tree_process *p)
 		return true;
 	struct supervisor_message word = { .kind = SUPERVISOR_STUCK, .pid = p->pid, .errnum = errno };
 	k->is_stuck = true;
-	say(k, &word, -1);
+	send_word(k, &word, -1);
 	return true;
 }
 
-static void kill_children(struct supervisor *k)
-{
-	if (getpid() == 1)
-		kill(-1, SIGKILL);
-	else
-		tree_scan(kill_child, k);
-}
-
-static bool ask_child(void *arg, const struct tree_process *p)
+static bool request_child_end(void *arg, const struct tree_process *p)
 {
 	if (p->parent == getpid())
 		kill(p->pid, SIGTERM);
@@ -217,7 +207,7 @@ static void go_after_us(struct supervisor *k)
 {
 	int64_t until_ns = clock_mono_ns() + k->plan->mercy_ns;
 	if (k->plan->mercy_ns > 0)
-		tree_scan(ask_child, k);
+		tree_scan(request_child_end, k);
 	if (until_ns < k->deadline_ns)
 		k->deadline_ns = until_ns;
 }
@@ -259,8 +249,13 @@ static void keep(struct supervisor *k)
 		reap(k);
 		if (!k->is_killing && clock_mono_ns() >= k->deadline_ns)
 			k->is_killing = k->is_overdue = true;
-		if (k->is_killing)
-			kill_children(k);
+		if (k->is_killing) {
+			/* As process 1 of a PID namespace, one signal reaches all. */
+			if (getpid() == 1)
+				kill(-1, SIGKILL);
+			else
+				tree_scan(kill_child, k);
+		}
 		struct pollfd fds[] = { { .fd = k->signals, .events = POLLIN },
 			{ .fd = k->is_alone ? -1 : k->sock, .events = POLLIN } };
 		poll(fds, 2, patience_ms(k));
@@ -271,33 +266,19 @@ static void keep(struct supervisor *k)
 	}
 }
 
-static int watch_children(void)
-{
-	sigset_t set;
-	struct sigaction usual = { .sa_handler = SIG_DFL };
-	sigaction(SIGCHLD, &usual, NULL); /* if SIGCHLD is ignored, the exit status of a child is lost */
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/* Closes all inherited descriptors except these two. */
-static void let_go(struct supervisor *k)
-{
-	dup2(k->sock, 0);
-	dup2(k->signals, 1);
-	syscall(SYS_close_range, 2, ~0u, 0);
-	k->sock = 0;
-	k->signals = 1;
-}
-
 static void live(const struct supervisor_plan *plan, int sock) __attribute__((noreturn));
 static void live(const struct supervisor_plan *plan, int sock)
 {
 	struct supervisor k = { .plan = plan, .sock = sock, .deadline_ns = INT64_MAX };
 	/* Move both away from 0 and 1, which are their final numbers. */
 	k.sock = fcntl(sock, F_DUPFD_CLOEXEC, 3);
-	int signals = watch_children();
+	/* SIGCHLD arrives as a descriptor. */
+	sigset_t set;
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	sigaction(SIGCHLD, &usual, NULL); /* if SIGCHLD is ignored, the exit status of a child is lost */
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	k.signals = signals < 0 ? -1 : fcntl(signals, F_DUPFD_CLOEXEC, 3);
 	close(sock);
 	if (signals >= 0)
@@ -306,14 +287,19 @@ static void live(const struct supervisor_plan *plan, int sock)
 		fail(&k, SUPERVISOR_AT_FORK, errno);
 	prctl(PR_SET_NAME, "sonde-keeper");
 	if (plan->has_priority)
-		priority_take();
+		priority_raise();
 	if (plan->sandbox) {
 		int stage = 0, rc = sandbox_enter(plan->sandbox, &stage);
 		if (rc)
 			fail(&k, SUPERVISOR_AT_SANDBOX + stage, -rc);
 	}
 	start_command(&k);
-	let_go(&k);
+	/* Closes all inherited descriptors except these two. */
+	dup2(k.sock, 0);
+	dup2(k.signals, 1);
+	syscall(SYS_close_range, 2, ~0u, 0);
+	k.sock = 0;
+	k.signals = 1;
 	for (;;)
 		keep(&k);
 }
@@ -366,7 +352,7 @@ int supervisor_receive(int sock, struct supervisor_message *word, int *fd)
 	return n == sizeof(*word);
 }
 
-static int tell(int sock, enum order_kind kind, int64_t deadline_ns)
+static int send_report(int sock, enum order_kind kind, int64_t deadline_ns)
 {
 	struct order order = { .kind = kind, .deadline_ns = deadline_ns };
 	return send(sock, &order, sizeof(order), MSG_NOSIGNAL) < 0 ? -errno : 0;
@@ -374,17 +360,17 @@ static int tell(int sock, enum order_kind kind, int64_t deadline_ns)
 
 int supervisor_send_kill(int sock)
 {
-	return tell(sock, ORDER_KILL, 0);
+	return send_report(sock, ORDER_KILL, 0);
 }
 
 int supervisor_open_barrier(int sock)
 {
-	return tell(sock, ORDER_GO, 0);
+	return send_report(sock, ORDER_GO, 0);
 }
 
 int supervisor_set_deadline(int sock, int64_t deadline_ns)
 {
-	return tell(sock, ORDER_DEADLINE, deadline_ns);
+	return send_report(sock, ORDER_DEADLINE, deadline_ns);
 }
 
 const char *supervisor_stage_words(int stage)

@@ -36,7 +36,7 @@ struct answer {
 	char error[256];
 };
 
-static void take_line(struct request *r, char *line)
+static void parse_line(struct request *r, char *line)
 {
 	char *value = strchr(line, ' ');
 
@@ -84,7 +84,7 @@ static bool parse(struct request *r, struct buf *text)
 		rest = strchr(line, '\n');
 		if (rest)
 			*rest++ = '\0';
-		take_line(r, line);
+		parse_line(r, line);
 	}
 	return true;
 }
@@ -99,7 +99,7 @@ static bool is_wanted(struct answer *a)
 	return a->status / 100 == 2 && (!a->from || a->status == 206);
 }
 
-static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
+static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 {
 	struct answer *a = arg;
 	size_t n = size * count;
@@ -111,7 +111,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
 		return n;
 	rc = fs_write_all(a->fd, bytes, n);
 	if (rc < 0) {
-		snprintf(a->error, sizeof(a->error), "cannot write what came: %s", strerror(-rc));
+		snprintf(a->error, sizeof(a->error), "cannot write the response: %s", strerror(-rc));
 		return 0;
 	}
 	a->bytes += (int64_t)n;
@@ -119,7 +119,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
 }
 
 /* "Content-Range: bytes 5-9/10", "Content-Length: 10" */
-static size_t take_header(char *line, size_t size, size_t count, void *arg)
+static size_t on_header(char *line, size_t size, size_t count, void *arg)
 {
 	struct answer *a = arg;
 	size_t n = size * count;
@@ -153,9 +153,9 @@ static void set_options(CURL *curl, const struct request *r, struct answer *a)
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_USERAGENT, "sonde");
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, a->error);
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, a);
-	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(curl, CURLOPT_HEADERDATA, a);
 	if (r->sigv4) {
 		curl_easy_setopt(curl, CURLOPT_AWS_SIGV4, r->sigv4);
@@ -208,7 +208,7 @@ static void over_mqtt(const struct request *r, struct answer *a)
 	int rc = r->topic ? mqtt_publish(&m, &err) : -EINVAL;
 
 	a->status = rc == 0 ? 200 : 0;
-	snprintf(a->error, sizeof(a->error), "%.250s", rc == -EINVAL && !*err.text ? "there is no topic" : err.text);
+	snprintf(a->error, sizeof(a->error), "%.250s", rc == -EINVAL && !*err.text ? "missing topic" : err.text);
 }
 
 static void answer(const struct answer *a)
@@ -236,7 +236,7 @@ int main(void)
 
 	signal(SIGPIPE, SIG_IGN);
 	if (fs_read_file(AT_FDCWD, "/dev/stdin", REQUEST_BYTES_MAX, &text, NULL) < 0 || !parse(&r, &text)) {
-		snprintf(a.error, sizeof(a.error), "the request makes no sense");
+		snprintf(a.error, sizeof(a.error), "invalid request");
 		answer(&a);
 		return 2;
 	}
@@ -246,7 +246,7 @@ int main(void)
 		over_http(&r, &a);
 	curl_slist_free_all(r.headers);
 	if (a.fd >= 0 && close(a.fd) && !*a.error)
-		snprintf(a.error, sizeof(a.error), "cannot write what came: %s", strerror(errno));
+		snprintf(a.error, sizeof(a.error), "cannot write the response: %s", strerror(errno));
 	answer(&a);
 	return fflush(stdout) == 0 && a.status / 100 == 2 && !*a.error ? 0 : 1;
 }

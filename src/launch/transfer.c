@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,7 +13,7 @@ static int memory_file(const char *name, struct sonde_err *err)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC);
 
-	return fd < 0 ? err_sys(err, errno, "cannot make a memory file") : fd;
+	return fd < 0 ? err_sys(err, errno, "cannot create a memory file") : fd;
 }
 
 int transfer_start(struct job **job, const struct buf *request, int out, struct sonde_err *err)
@@ -71,5 +70,5 @@ int transfer_run(const struct buf *request, struct transfer_answer *answer, stru
 	n = pread(out, text, sizeof(text) - 1, 0);
 	text[n > 0 ? n : 0] = '\0';
 	transfer_parse(text, answer);
-	return answer->status ? 0 : err_set(err, EIO, "%s", *answer->error ? answer->error : "no answer came");
+	return answer->status ? 0 : err_set(err, EIO, "%s", *answer->error ? answer->error : "no response");
 }

@@ -1,6 +1,7 @@
 #include "live/apps.h"
 
 #include "base/cleanup.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,22 +11,6 @@
 
 #define PER_SECOND "_per_second"
 #define TICK_UNIT 1073741824.0 /* the unit of a step's histogram is 2^30 ticks */
-
-/* Makes room for one more item; false if out of memory. */
-static bool grow(void **items, size_t count, size_t *cap, size_t size)
-{
-	size_t more = *cap ? 2 * *cap : 16;
-	void *bigger;
-
-	if (count < *cap)
-		return true;
-	bigger = realloc(*items, more * size);
-	if (bigger) {
-		*items = bigger;
-		*cap = more;
-	}
-	return bigger != NULL;
-}
 
 static int app_of(struct live_scan *s, const char *name, size_t *index)
 {
@@ -39,9 +24,8 @@ static int app_of(struct live_scan *s, const char *name, size_t *index)
 		s->dropped++;
 		return -ENOSPC;
 	}
-	at = grow((void **)&s->apps, s->app_count, &s->app_cap, sizeof(*s->apps))
-			? map_put(&s->app_index, name, strlen(name), NULL)
-			: NULL;
+	at = VEC_GROW(s->apps, s->app_cap, s->app_count + 1, VEC_MAX) ? map_put(&s->app_index, name, strlen(name), NULL)
+								      : NULL;
 	if (!at)
 		return -ENOMEM;
 	*index = *at = s->app_count++;
@@ -69,7 +53,7 @@ static struct live_series *series_of(struct live_scan *s, size_t max, size_t app
 		s->dropped++;
 		return NULL;
 	}
-	at = grow((void **)&s->series, s->series_count, &s->series_cap, sizeof(*s->series))
+	at = VEC_GROW(s->series, s->series_cap, s->series_count + 1, VEC_MAX)
 			? map_put(&s->series_index, &key, bytes, NULL)
 			: NULL;
 	if (!at) {
@@ -90,7 +74,7 @@ static int add_histogram(struct live_scan *s, struct live_series *to, const stru
 	if (!isfinite(sum))
 		return 0;
 	if (!to->histogram) {
-		if (!grow((void **)&s->histograms, s->histogram_count, &s->histogram_cap, sizeof(*s->histograms)))
+		if (!VEC_GROW(s->histograms, s->histogram_cap, s->histogram_count + 1, VEC_MAX))
 			return -ENOMEM;
 		s->histograms[s->histogram_count] = (struct live_histogram){ .greatest = NAN };
 		to->histogram = ++s->histogram_count;
@@ -108,17 +92,6 @@ static int add_histogram(struct live_scan *s, struct live_series *to, const stru
 	return 0;
 }
 
-/* Sum and number of the intervals between steps, which do not depend on the buckets' bounds. */
-static void add_intervals(struct live_series *to, const struct sonde_histogram *h, double tick_s)
-{
-	double sum = live_real(h->sum) * TICK_UNIT * tick_s;
-
-	if (!isfinite(sum))
-		return;
-	to->sum += sum;
-	to->intervals += h->count;
-}
-
 static int add_metric(struct live_scan *s, struct live_series *to, const struct live_board *b,
 		const struct sonde_metric *m, double tick_s, pid_t pid)
 {
@@ -134,8 +107,15 @@ static int add_metric(struct live_scan *s, struct live_series *to, const struct 
 		to->ticks = m->ticks;
 	if (h && m->kind == SONDE_METRIC_HISTOGRAM)
 		return add_histogram(s, to, h, pid);
-	if (h && m->kind == SONDE_METRIC_STEP)
-		add_intervals(to, h, tick_s);
+	if (h && m->kind == SONDE_METRIC_STEP) {
+		double sum = live_real(h->sum) * TICK_UNIT * tick_s;
+
+		/* Sum and number of the intervals between steps do not depend on the buckets' bounds. */
+		if (isfinite(sum)) {
+			to->sum += sum;
+			to->intervals += h->count;
+		}
+	}
 	return 0;
 }
 

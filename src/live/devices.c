@@ -1,4 +1,4 @@
-#include "live/devices.h"
+#include "live/scrape.h"
 
 #include "base/clock.h"
 #include "probe/gpu/gpu.h"
@@ -32,7 +32,7 @@ struct live_devices {
 	struct energy energy;
 };
 
-static void take(void *arg, const struct gpu_reading *r)
+static void on_sample(void *arg, const struct gpu_reading *r)
 {
 	struct live_devices *d = arg;
 
@@ -50,7 +50,7 @@ static void *read_lines(void *arg)
 	bool is_over = false;
 
 	while (!is_over && poll(p, 2, -1) > 0)
-		is_over = p[1].revents || !d->source->read(d->state, take, d);
+		is_over = p[1].revents || !d->source->read(d->state, on_sample, d);
 	return NULL;
 }
 
@@ -154,7 +154,7 @@ static void show_energy(struct energy *e, struct exposition *x)
 void live_devices_show(struct live_devices *d, struct exposition *x)
 {
 	if (d->source && !d->source->fd)
-		d->source->read(d->state, take, d);
+		d->source->read(d->state, on_sample, d);
 	pthread_mutex_lock(&d->lock);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		show_row(d, x, i, clock_mono_ns());

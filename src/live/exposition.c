@@ -29,11 +29,6 @@ static size_t character_bytes(const unsigned char *p)
 	return n;
 }
 
-static bool is_plain(unsigned char c)
-{
-	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
-}
-
 static char *put(char *at, const void *bytes, size_t n)
 {
 	memcpy(at, bytes, n);
@@ -53,7 +48,7 @@ static char *put_clean(char *at, const char *text, bool is_escaped)
 	for (const unsigned char *p = (const unsigned char *)text; *p;) {
 		size_t n;
 
-		if (is_plain(*p)) {
+		if (*p >= ' ' && *p < 0x7f && *p != '"' && *p != '\\') {
 			*at++ = (char)*p++;
 			continue;
 		}
@@ -90,21 +85,6 @@ static char *put_whole(char *at, uint64_t n)
 	return put(at, from, (size_t)(text + sizeof(text) - from));
 }
 
-/* Formats n / 10^9, rounded as a reader of this text rounds it. */
-static char *put_billionths(char *at, uint64_t n)
-{
-	uint64_t rest = n % 1000000000;
-	char *last;
-
-	at = put_whole(at, n / 1000000000);
-	*at = '.';
-	for (last = at + 9; last > at; last--, rest /= 10)
-		last[0] = (char)('0' + rest % 10);
-	for (last = at + 9; *last == '0';)
-		last--;
-	return last + 1;
-}
-
 /*
  * Most values are integers or have few decimals and do not need printf. The text always parses back to the same
  * value.
@@ -116,8 +96,19 @@ static char *put_number(char *at, double value)
 	if (value > 0 && value < WHOLE_MAX / 1e9) {
 		uint64_t n = (uint64_t)(value * 1e9 + 0.5);
 
-		if (value == (double)n / 1e9)
-			return put_billionths(at, n);
+		if (value == (double)n / 1e9) {
+			uint64_t rest = n % 1000000000;
+			char *last;
+
+			/* n / 10^9, rounded as a reader of this text rounds it. */
+			at = put_whole(at, n / 1000000000);
+			*at = '.';
+			for (last = at + 9; last > at; last--, rest /= 10)
+				last[0] = (char)('0' + rest % 10);
+			for (last = at + 9; *last == '0';)
+				last--;
+			return last + 1;
+		}
 	}
 	if (isnan(value))
 		return puts_at(at, "NaN");
@@ -169,17 +160,6 @@ static void exposition_line(struct exposition *x, const char *suffix, double val
 	buf_set_end(x->out, at);
 }
 
-/* An exemplar follows its bucket; text 0.0.4 has none. */
-static char *put_example(char *at, const struct exposition_histogram *h)
-{
-	at = put(at, " # {", 4);
-	at = puts_at(at, h->example_key);
-	at = put(at, "=\"", 2);
-	at = put_clean(at, h->example, true);
-	at = put(at, "\"} ", 3);
-	return put_number(at, h->greatest);
-}
-
 /* `name_bucket{app="x",`: the common prefix of a histogram's lines. */
 static char *put_bucket_head(char *at, const struct exposition *x, const struct exposition_label *labels, size_t count)
 {
@@ -202,7 +182,7 @@ struct bound {
 static struct bound bounds[OCTAVES + 1];
 static pthread_once_t bounds_once = PTHREAD_ONCE_INIT;
 
-static void make_bounds(void)
+static void build_bounds(void)
 {
 	for (int i = 0; i < OCTAVES; i++) {
 		struct bound *b = &bounds[i];
@@ -226,7 +206,7 @@ static void exposition_buckets(struct exposition *x, const struct exposition_his
 	size_t bucket = 0, head_bytes = 0, number_bytes = 0;
 	uint64_t below = 0, written = UINT64_MAX;
 
-	pthread_once(&bounds_once, make_bounds);
+	pthread_once(&bounds_once, build_bounds);
 	if (!buf_reserve(x->out, (OCTAVES + 1) * line_max + example_max))
 		return;
 	head = at = x->out->data + x->out->len;
@@ -242,8 +222,15 @@ static void exposition_buckets(struct exposition *x, const struct exposition_his
 		head_bytes = i ? head_bytes : (size_t)(at - head);
 		at = put(at, bounds[i].label, bounds[i].label_bytes);
 		at = put(at, number, number_bytes);
-		if (has_example && h->greatest <= bounds[i].value && (!i || h->greatest > bounds[i - 1].value))
-			at = put_example(at, h);
+		if (has_example && h->greatest <= bounds[i].value && (!i || h->greatest > bounds[i - 1].value)) {
+			/* An exemplar follows its bucket; text 0.0.4 has none. */
+			at = put(at, " # {", 4);
+			at = puts_at(at, h->example_key);
+			at = put(at, "=\"", 2);
+			at = put_clean(at, h->example, true);
+			at = put(at, "\"} ", 3);
+			at = put_number(at, h->greatest);
+		}
 		*at++ = '\n';
 	}
 	buf_set_end(x->out, at);
@@ -300,39 +287,23 @@ void exposition_family(struct exposition *x, const char *name, enum exposition_t
 				is_openmetrics ? types[type].openmetrics_word : types[type].word);
 }
 
-static void to_sink(struct exposition *x, const char *suffix, double value, const struct exposition_label *labels,
-		size_t count)
-{
-	const char *own = types[x->type].sample_suffix;
-	char name[sizeof(x->name) + 32];
-	size_t n = x->name_bytes < sizeof(x->name) ? x->name_bytes : sizeof(x->name) - 1;
-
-	memcpy(name, x->name, n);
-	memcpy(name + n, own, strlen(own));
-	n += strlen(own);
-	memcpy(name + n, suffix, strlen(suffix));
-	name[n + strlen(suffix)] = '\0';
-	x->sink(x->sink_arg, name, labels, count, value);
-}
-
 static void add_sample(struct exposition *x, const char *suffix, double value, const struct exposition_label *labels,
 		size_t count)
 {
 	if (x->sink) {
-		to_sink(x, suffix, value, labels, count);
+		const char *own = types[x->type].sample_suffix;
+		char name[sizeof(x->name) + 32];
+		size_t n = x->name_bytes < sizeof(x->name) ? x->name_bytes : sizeof(x->name) - 1;
+
+		memcpy(name, x->name, n);
+		memcpy(name + n, own, strlen(own));
+		n += strlen(own);
+		memcpy(name + n, suffix, strlen(suffix));
+		name[n + strlen(suffix)] = '\0';
+		x->sink(x->sink_arg, name, labels, count, value);
 		return;
 	}
 	exposition_line(x, suffix, value, labels, count);
-}
-
-static void put_labelled(struct exposition *x, double value, const struct exposition_label *labels, size_t count)
-{
-	if (x->is_skipped)
-		return;
-	if (x->format == EXPOSITION_PROTOBUF && !x->sink)
-		protobuf_value(x, value, labels, count);
-	else
-		add_sample(x, "", value, labels, count);
 }
 
 void exposition_sample(struct exposition *x, double value, ...)
@@ -350,7 +321,12 @@ void exposition_sample(struct exposition *x, double value, ...)
 		count += labels[count].value != NULL;
 	}
 	va_end(ap);
-	put_labelled(x, value, labels, count);
+	if (!x->is_skipped) {
+		if (x->format == EXPOSITION_PROTOBUF && !x->sink)
+			protobuf_value(x, value, labels, count);
+		else
+			add_sample(x, "", value, labels, count);
+	}
 }
 
 void exposition_summary(struct exposition *x, double sum, uint64_t count, const struct exposition_label *labels,

@@ -1,16 +1,23 @@
 #include "live/proc-metrics.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "base/procfs.h"
+#include "launch/cgroup.h"
 #include "live/apps.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -170,24 +177,6 @@ void live_group_close(struct live_group_files *f)
 	*f = (struct live_group_files){ 0 };
 }
 
-/* Stall times of the machine; NaN if unavailable. */
-static void read_node(struct live_named_groups *n, double node[LIVE_PRESSURES])
-{
-	char text[TEXT_BYTES];
-	size_t count;
-
-	for (size_t i = 0; i < LIVE_PRESSURES; i++) {
-		enum series_file_id file = SERIES_FILE_PRESSURE_CPU + i;
-		ssize_t bytes;
-
-		if (!n->node_fds[i])
-			n->node_fds[i] = open(series_files[file].path, O_RDONLY | O_CLOEXEC);
-		bytes = n->node_fds[i] < 0 ? -1 : pread(n->node_fds[i], text, sizeof(text) - 1, 0);
-		text[bytes > 0 ? bytes : 0] = '\0';
-		node[i] = series_value(series_of_file(file, &count), text);
-	}
-}
-
 #define ROWS_MAX 16
 
 /* The rows of cgroups that are exported. Where that of v2 has no value, the same series of v1 is used. */
@@ -197,21 +186,6 @@ struct rows {
 		const struct series_row *v2, *v1;
 	} all[ROWS_MAX];
 };
-
-static void find_rows(struct rows *rows)
-{
-	rows->count = 0;
-	for (size_t i = 0; i < series_count && rows->count < ROWS_MAX; i++)
-		if (series_rows[i].metric && series_files[series_rows[i].file].scope == SERIES_CGROUP2) {
-			rows->all[rows->count].v1 = NULL;
-			rows->all[rows->count++].v2 = &series_rows[i];
-		}
-	for (size_t i = 0; i < series_count; i++)
-		for (size_t k = 0; series_files[series_rows[i].file].scope == SERIES_CGROUP1 && k < rows->count; k++)
-			if (series_rows[i].metric == rows->all[k].v2->metric &&
-					strcmp(series_rows[i].name, rows->all[k].v2->name) == 0)
-				rows->all[k].v1 = &series_rows[i];
-}
 
 /* A cgroup to export and the values of its rows; NaN if unavailable. */
 struct group {
@@ -286,8 +260,20 @@ static size_t read_groups(const struct live_scan *s, struct live_named_groups *n
 {
 	double node[LIVE_PRESSURES];
 	size_t n = 0, own;
+	char text[TEXT_BYTES];
+	size_t count;
 
-	read_node(named, node);
+	/* Stall times of the machine; NaN if unavailable. */
+	for (size_t i = 0; i < LIVE_PRESSURES; i++) {
+		enum series_file_id file = SERIES_FILE_PRESSURE_CPU + i;
+		ssize_t bytes;
+
+		if (!named->node_fds[i])
+			named->node_fds[i] = open(series_files[file].path, O_RDONLY | O_CLOEXEC);
+		bytes = named->node_fds[i] < 0 ? -1 : pread(named->node_fds[i], text, sizeof(text) - 1, 0);
+		text[bytes > 0 ? bytes : 0] = '\0';
+		node[i] = series_value(series_of_file(file, &count), text);
+	}
 	for (size_t i = 0; i < s->app_count; i++) {
 		struct live_entry *e = s->apps[i].first;
 
@@ -312,7 +298,17 @@ void live_groups(struct exposition *x, const struct live_scan *s, struct live_na
 	enum series_metric_id family = SERIES_NONE;
 	struct rows rows;
 
-	find_rows(&rows);
+	rows.count = 0;
+	for (size_t i = 0; i < series_count && rows.count < ROWS_MAX; i++)
+		if (series_rows[i].metric && series_files[series_rows[i].file].scope == SERIES_CGROUP2) {
+			rows.all[rows.count].v1 = NULL;
+			rows.all[rows.count++].v2 = &series_rows[i];
+		}
+	for (size_t i = 0; i < series_count; i++)
+		for (size_t k = 0; series_files[series_rows[i].file].scope == SERIES_CGROUP1 && k < rows.count; k++)
+			if (series_rows[i].metric == rows.all[k].v2->metric &&
+					strcmp(series_rows[i].name, rows.all[k].v2->name) == 0)
+				rows.all[k].v1 = &series_rows[i];
 	size_t count = groups ? read_groups(s, named, &rows, groups) : 0;
 	for (size_t r = 0; r < rows.count; r++)
 		for (size_t i = 0; i < count; i++)
@@ -340,4 +336,141 @@ void live_named_groups_release(struct live_named_groups *n)
 			close(n->node_fds[i]);
 	free(n->files);
 	free(n->dirs);
+}
+
+#define ID_BYTES 64
+#define PARENTS_MAX 64
+#define DOCKER_ROOT "/var/lib/docker"
+#define TEXT_MAX ((size_t)1 << 20)
+
+static bool read_of(pid_t pid, const char *file, size_t max, struct buf *text)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	return fs_read_file(AT_FDCWD, path, max, text, NULL) == 0;
+}
+
+void live_container_id(const char *cgroups, char *id, size_t size)
+{
+	size_t run = 0;
+
+	id[0] = '\0';
+	for (const char *p = cgroups; *p; p++) {
+		run = isdigit((unsigned char)*p) || (*p >= 'a' && *p <= 'f') ? run + 1 : 0;
+		if (run == ID_BYTES && !isalnum((unsigned char)p[1])) {
+			snprintf(id, size, "%.*s", ID_BYTES, p - ID_BYTES + 1);
+			return;
+		}
+	}
+}
+
+bool live_container_conmon(const char *words, size_t bytes, const char *id, char *name, size_t size)
+{
+	const char *slash = strrchr(words, '/'), *found = NULL;
+	bool is_its = false;
+
+	if (!bytes || strcmp(slash ? slash + 1 : words, "conmon") != 0)
+		return false;
+	for (const char *word = words, *next; word < words + bytes; word = next) {
+		next = word + strlen(word) + 1;
+		if (next >= words + bytes)
+			break;
+		is_its |= strcmp(word, "-c") == 0 && strcmp(next, id) == 0;
+		if (strcmp(word, "-n") == 0)
+			found = next;
+	}
+	if (is_its && found)
+		snprintf(name, size, "%s", found);
+	return is_its && found;
+}
+
+/* The text between `before` and the next quote. */
+static bool parse_quoted(const struct buf *text, const char *before, char *name, size_t size)
+{
+	const char *at = text->len ? strstr(text->data, before) : NULL, *end;
+
+	at = at ? at + strlen(before) : NULL;
+	end = at ? strchr(at, '"') : NULL;
+	if (end)
+		snprintf(name, size, "%.*s", (int)(end - at), at);
+	return end && end > at;
+}
+
+bool live_container_docker(const char *root, const char *id, char *name, size_t size)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/containers/%s/config.v2.json", root, id);
+	return fs_read_file(AT_FDCWD, path, TEXT_MAX, &text, NULL) == 0 &&
+			parse_quoted(&text, "\"Name\":\"/", name, size);
+}
+
+bool live_container_env(int root, char *name, size_t size)
+{
+	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	CLEANUP(cleanup_fd) int fd = (int)syscall(SYS_openat2, root, "run/.containerenv", &how, sizeof(how));
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char bytes[4096];
+	struct stat st;
+	ssize_t n = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? pread(fd, bytes, sizeof(bytes), 0) : -1;
+
+	if (n > 0)
+		buf_add(&text, bytes, (size_t)n);
+	return n > 0 && parse_quoted(&text, "name=\"", name, size);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	struct proc_stat s;
+
+	return proc_stat_read(&s, pid) ? 0 : (pid_t)s.fields[PROC_PARENT];
+}
+
+static bool name_by_conmon(pid_t pid, const char *id, char *name, size_t size)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	for (int i = 0; i < PARENTS_MAX && pid > 1; i++, pid = parent_of(pid)) {
+		buf_reset(&text);
+		if (read_of(pid, "cmdline", TEXT_MAX, &text) &&
+				live_container_conmon(text.data, text.len, id, name, size))
+			return true;
+	}
+	return false;
+}
+
+void live_container_of(pid_t pid, char *id, size_t id_size, char *name, size_t name_size)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char path[64];
+
+	id[0] = name[0] = '\0';
+	if (!read_of(pid, "cgroup", TEXT_MAX, &text))
+		return;
+	live_container_id(text.data, id, id_size);
+	if (!*id || name_by_conmon(pid, id, name, name_size) || live_container_docker(DOCKER_ROOT, id, name, name_size))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	CLEANUP(cleanup_fd) int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root >= 0)
+		live_container_env(root, name, name_size);
+}
+
+void live_container_cgroup(pid_t pid, struct live_cgroup *group)
+{
+	CLEANUP(buf_release) struct buf mounts = BUF_INIT, its = BUF_INIT, own = BUF_INIT;
+	struct cgroup_map map, ours;
+
+	*group = (struct live_cgroup){ 0 };
+	if (!read_of(pid, "cgroup", TEXT_MAX, &its) || !read_of(getpid(), "cgroup", TEXT_MAX, &own) ||
+			!read_of(getpid(), "mountinfo", TEXT_MAX, &mounts))
+		return;
+	cgroup_map_parse(&map, mounts.data, its.data);
+	cgroup_map_parse(&ours, mounts.data, own.data);
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (strcmp(map.base[i], ours.base[i]) != 0)
+			snprintf(group->dir[i], sizeof(group->dir[i]), "%.255s", map.base[i]);
 }

@@ -171,53 +171,43 @@ static void add_sparse(struct buf *out, const uint64_t *buckets)
 		add_span(out, 0, 0); /* distinguishes an empty native histogram from a classic one */
 }
 
-/* Adds the maximum value as an exemplar, with its process, to its bucket. */
-static void add_example(struct buf *bucket, const struct exposition_histogram *h)
-{
-	CLEANUP(buf_release) struct buf example = BUF_INIT, pair = BUF_INIT;
-
-	add_text(&pair, 1, h->example_key);
-	add_text(&pair, 2, h->example);
-	add_bytes(&example, 1, pair.data, pair.len);
-	add_double(&example, 2, h->greatest);
-	add_bytes(bucket, BUCKET_EXAMPLE, example.data, example.len);
-}
-
 static void add_bucket(struct buf *out, const struct exposition_histogram *h, uint64_t below, double from, double to)
 {
 	CLEANUP(buf_release) struct buf one = BUF_INIT;
 
 	add_uint(&one, BUCKET_COUNT, below);
 	add_double(&one, BUCKET_BOUND, to);
-	if (h->example && h->greatest > from && h->greatest <= to)
-		add_example(&one, h);
-	add_bytes(out, HISTOGRAM_BUCKET, one.data, one.len);
-}
+	if (h->example && h->greatest > from && h->greatest <= to) {
+		CLEANUP(buf_release) struct buf example = BUF_INIT, pair = BUF_INIT;
 
-static void add_classic(struct buf *out, const struct exposition_histogram *h)
-{
-	uint64_t below = 0;
-	size_t bucket = 0;
-	double from = -INFINITY;
-
-	for (int octave = -14; octave <= 14; octave++) {
-		for (; bucket < 1 + BUCKETS_AN_OCTAVE * (size_t)(octave + 30); bucket++)
-			below += h->buckets[bucket];
-		add_bucket(out, h, below, from, exp2(octave));
-		from = exp2(octave);
+		/* The maximum value is an exemplar of its bucket, with its process. */
+		add_text(&pair, 1, h->example_key);
+		add_text(&pair, 2, h->example);
+		add_bytes(&example, 1, pair.data, pair.len);
+		add_double(&example, 2, h->greatest);
+		add_bytes(&one, BUCKET_EXAMPLE, example.data, example.len);
 	}
-	if (h->greatest > from)
-		add_bucket(out, h, h->count, from, INFINITY);
+	add_bytes(out, HISTOGRAM_BUCKET, one.data, one.len);
 }
 
 void protobuf_histogram(struct exposition *x, const struct exposition_histogram *h,
 		const struct exposition_label *labels, size_t label_count)
 {
 	CLEANUP(buf_release) struct buf v = BUF_INIT;
+	uint64_t below = 0;
+	size_t bucket = 0;
+	double from = -INFINITY;
 
 	add_uint(&v, HISTOGRAM_COUNT, h->count);
 	add_double(&v, HISTOGRAM_SUM, h->sum);
-	add_classic(&v, h);
+	for (int octave = -14; octave <= 14; octave++) {
+		for (; bucket < 1 + BUCKETS_AN_OCTAVE * (size_t)(octave + 30); bucket++)
+			below += h->buckets[bucket];
+		add_bucket(&v, h, below, from, exp2(octave));
+		from = exp2(octave);
+	}
+	if (h->greatest > from)
+		add_bucket(&v, h, h->count, from, INFINITY);
 	add_uint(&v, HISTOGRAM_SCHEMA, zigzag(SCHEMA));
 	add_double(&v, HISTOGRAM_ZERO_THRESHOLD, exp2(-30));
 	add_uint(&v, HISTOGRAM_ZERO_COUNT, h->buckets[0]);

@@ -1,7 +1,6 @@
 /* One thread, which sleeps without traffic; a disconnected client uses no resources. */
 #include "live/push-receiver.h"
 
-#include "live/container-id.h"
 #include "live/proc-metrics.h"
 
 #include <errno.h>
@@ -47,28 +46,24 @@ static void set_metric(struct pushed_text *t, const char *name, const json_t *va
 	t->metrics[i].value = number;
 }
 
-static void take_message(struct pushed_text *t, const char *text, size_t bytes)
-{
-	json_t *root = json_loadb(text, bytes, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, NULL), *value;
-	const char *name;
-
-	if (!json_is_object(root))
-		t->rejected++;
-	json_object_foreach(root, name, value)
-		set_metric(t, name, json_object_get(value, "value"));
-	json_decref(root);
-}
-
 /*
  * Splits the text into messages, independent of read boundaries. The first `known` bytes were searched before and
  * contain no end of a message, except that their last byte may start one.
  */
-static void take_text(struct pushed_text *t, size_t known)
+static void split_text(struct pushed_text *t, size_t known)
 {
 	char *from = t->text.data, *look = from + (known ? known - 1 : 0), *end;
 
 	while ((end = strstr(look, "\n\n"))) {
-		take_message(t, from, (size_t)(end - from));
+		const size_t flags = JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES;
+		json_t *root = json_loadb(from, (size_t)(end - from), flags, NULL), *value;
+		const char *name;
+
+		if (!json_is_object(root))
+			t->rejected++;
+		json_object_foreach(root, name, value)
+			set_metric(t, name, json_object_get(value, "value"));
+		json_decref(root);
 		from = look = end + 2;
 	}
 	t->text.len -= (size_t)(from - t->text.data);
@@ -85,7 +80,7 @@ bool pushed_text_add(struct pushed_text *t, const char *bytes, size_t n)
 	for (size_t i = before; i < t->text.len; i++)
 		if (!t->text.data[i])
 			t->text.data[i] = '?'; /* a NUL is not valid JSON either */
-	take_text(t, before);
+	split_text(t, before);
 	return true;
 }
 

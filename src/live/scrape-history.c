@@ -2,6 +2,7 @@
 #include "live/scrape-history.h"
 
 #include "base/clock.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <math.h>
@@ -61,7 +62,7 @@ static bool grows(const char *name)
 }
 
 /* 0: the key is too long, the series gets no history. */
-static size_t make_key(char key[KEY_BYTES_MAX], const char *name, const struct exposition_label *labels, size_t count)
+static size_t build_key(char key[KEY_BYTES_MAX], const char *name, const struct exposition_label *labels, size_t count)
 {
 	size_t n = 0;
 
@@ -77,24 +78,11 @@ static size_t make_key(char key[KEY_BYTES_MAX], const char *name, const struct e
 	return n;
 }
 
-static bool has_room(struct live_history *h)
-{
-	size_t more = h->series_cap ? h->series_cap + h->series_cap / 2 : 64;
-	struct series *bigger;
-
-	if (h->series_count == HISTORY_SERIES_MAX || h->series_count < h->series_cap)
-		return h->series_count < HISTORY_SERIES_MAX;
-	bigger = realloc(h->series, more * sizeof(*bigger));
-	if (bigger) {
-		h->series = bigger;
-		h->series_cap = more;
-	}
-	return bigger != NULL;
-}
-
 static struct series *add_series(struct live_history *h, const char *key, size_t bytes)
 {
-	uint64_t *at = has_room(h) ? map_put(&h->index, key, bytes, NULL) : NULL;
+	uint64_t *at = VEC_GROW(h->series, h->series_cap, h->series_count + 1, HISTORY_SERIES_MAX)
+			? map_put(&h->index, key, bytes, NULL)
+			: NULL;
 	struct series *s;
 
 	if (!at)
@@ -135,11 +123,11 @@ void live_history_begin(struct live_history *h, double now_s)
 	h->look++;
 }
 
-void live_history_take(struct live_history *h, const char *name, const struct exposition_label *labels, size_t count,
+void live_history_add(struct live_history *h, const char *name, const struct exposition_label *labels, size_t count,
 		double value)
 {
 	char key[KEY_BYTES_MAX];
-	size_t bytes = make_key(key, name, labels, count);
+	size_t bytes = build_key(key, name, labels, count);
 	uint64_t *at = bytes ? map_get(&h->index, key, bytes) : NULL;
 	struct series *s = at ? &h->series[*at - 1] : bytes ? add_series(h, key, bytes) : NULL;
 
@@ -166,7 +154,7 @@ void live_history_end(struct live_history *h)
 
 static void take(void *arg, const char *name, const struct exposition_label *labels, size_t count, double value)
 {
-	live_history_take(arg, name, labels, count, value);
+	live_history_add(arg, name, labels, count, value);
 }
 
 static void *work(void *arg)
@@ -224,16 +212,6 @@ void live_history_free(struct live_history *h)
 	free(h);
 }
 
-static void show_number(struct json *out, float value)
-{
-	char text[32];
-
-	if (isfinite(value))
-		json_raw(out, text, (size_t)snprintf(text, sizeof(text), "%.5g", (double)value));
-	else
-		json_null(out);
-}
-
 static void show_series(const struct live_history *h, const struct series *s, struct json *out)
 {
 	const char *at = s->key;
@@ -254,8 +232,14 @@ static void show_series(const struct live_history *h, const struct series *s, st
 		float value = s->values[(h->look + i) % HISTORY_LOOKS];
 
 		has_begun |= isfinite(value) != 0;
-		if (has_begun)
-			show_number(out, value);
+		if (has_begun) {
+			char text[32];
+
+			if (isfinite(value))
+				json_raw(out, text, (size_t)snprintf(text, sizeof(text), "%.5g", (double)value));
+			else
+				json_null(out);
+		}
 	}
 	json_end(out);
 	json_end(out);
@@ -266,8 +250,7 @@ void live_history_show(struct live_history *h, struct json *out)
 	pthread_mutex_lock(&h->lock);
 	json_object(out);
 	json_kint(out, "every_s", HISTORY_EVERY_S);
-	json_key(out, "series");
-	json_array(out);
+	json_karray(out, "series");
 	for (size_t i = 0; i < h->series_count; i++)
 		show_series(h, &h->series[i], out);
 	json_end(out);

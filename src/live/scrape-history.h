@@ -25,7 +25,7 @@ void live_history_show(struct live_history *h, struct json *out);
 /* The thread's functions, for tests. */
 int live_history_open(struct live_history **out, struct live_exporter *e, struct sonde_err *err);
 void live_history_begin(struct live_history *h, double now_s); /* starts a round */
-void live_history_take(struct live_history *h, const char *name, const struct exposition_label *labels, size_t count,
+void live_history_add(struct live_history *h, const char *name, const struct exposition_label *labels, size_t count,
 		double value);
 void live_history_end(struct live_history *h);
 

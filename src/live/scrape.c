@@ -22,16 +22,6 @@ struct shown {
 	char name[128]; /* "": omitted */
 };
 
-static void name_series(const struct live_series *s, struct shown *to)
-{
-	size_t n;
-
-	exposition_name(to->name, sizeof(to->name), "sonde_app_", s->name);
-	n = strlen(to->name);
-	if (s->kind == SONDE_METRIC_COUNTER && n > 6 && strcmp(to->name + n - 6, "_total") == 0)
-		to->name[n - 6] = '\0';
-}
-
 static void add_histogram(struct exposition *x, const struct live_scan *scan, const struct live_series *s)
 {
 	const struct exposition_label label = { "app", scan->apps[s->app].name };
@@ -113,8 +103,15 @@ static int add_metrics(struct exposition *x, struct live_scan *s, struct sonde_e
 		return err_sys(err, ENOMEM, "cannot format the metrics");
 	sort_series(s);
 	for (size_t i = 0; i < s->series_count; i++)
-		if (s->series[i].kind != SONDE_METRIC_STEP)
-			name_series(&s->series[i], &names[i]);
+		if (s->series[i].kind != SONDE_METRIC_STEP) {
+			size_t n;
+
+			exposition_name(names[i].name, sizeof(names[i].name), "sonde_app_", s->series[i].name);
+			n = strlen(names[i].name);
+			if (s->series[i].kind == SONDE_METRIC_COUNTER && n > 6 &&
+					strcmp(names[i].name + n - 6, "_total") == 0)
+				names[i].name[n - 6] = '\0';
+		}
 	for (size_t i = 0; i < s->series_count; i++)
 		if (names[i].name[0])
 			s->dropped += add_family(x, s, names, i);
@@ -262,14 +259,6 @@ void live_exporter_release(struct live_exporter *e)
 	pthread_mutex_destroy(&e->lock);
 }
 
-static void show_devices(struct live_exporter *e, struct exposition *x)
-{
-	if (!e->devices)
-		e->devices = live_devices_open(e->options.powercap);
-	if (e->devices)
-		live_devices_show(e->devices, x);
-}
-
 static int show(struct live_exporter *e, struct exposition *x, unsigned parts, int64_t age_ns, struct sonde_err *err)
 {
 	struct live_scan scan = { .apps = NULL };
@@ -291,8 +280,12 @@ static int show(struct live_exporter *e, struct exposition *x, unsigned parts, i
 			live_groups(x, &scan, &e->named);
 		if (parts & LIVE_NODE)
 			live_node(x);
-		if (parts & LIVE_DEVICES)
-			show_devices(e, x);
+		if (parts & LIVE_DEVICES) {
+			if (!e->devices)
+				e->devices = live_devices_open(e->options.powercap);
+			if (e->devices)
+				live_devices_show(e->devices, x);
+		}
 		add_one(x, "sonde_live_scrapes", EXPOSITION_COUNTER, "Number of scrapes.", (double)e->scrapes);
 		add_one(x, "sonde_live_dropped_series", EXPOSITION_COUNTER,
 				"Series left out of scrapes: over the limit, or a duplicate name.", (double)e->dropped);

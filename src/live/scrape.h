@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "live/apps.h"
-#include "live/devices.h"
 #include "live/exposition.h"
 #include "live/proc-metrics.h"
 #include "live/push-receiver.h"
@@ -13,6 +12,21 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/*
+ * Metrics of GPUs and energy meters, if present.
+ *
+ * The devices are detected at the first read. NVML is queried at each read; the output of a command (nvidia-smi,
+ * tegrastats) is read continuously by a separate thread, so that the newest value is shown. Values older than
+ * READING_AGE_NS are not shown. Missing devices have no metric family.
+ */
+
+struct live_devices;
+
+/* powercap NULL: /sys/class/powercap. Returns NULL if out of memory. */
+struct live_devices *live_devices_open(const char *powercap);
+void live_devices_free(struct live_devices *d); /* d may be NULL */
+void live_devices_show(struct live_devices *d, struct exposition *x);
 
 struct live_options {
 	const char *const *rings; /* directories that contain ring directories; NULL: /dev/shm */

@@ -4,16 +4,110 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "live/board-owner.h"
+#include "base/procfs.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
+
+/*
+ * Finds the process that owns a board, by its pid in our namespace.
+ *
+ * A program in a container writes its pid in the container's namespace, which here may be another process or none.
+ * So the process with that pid is accepted only if it has mapped the board; otherwise the processes of other pid
+ * namespaces that have this pid there are searched.
+ */
+
+#define STATUS_BYTES_MAX 65536
+#define ENVIRON_BYTES_MAX (1u << 20)
+#define RING_VARIABLE "SONDE_RING="
+
+/* "NSpid: 4711 12 1", outermost to innermost; 0 if it is in our own pid namespace. */
+static pid_t inner_pid(pid_t pid, struct buf *text)
+{
+	static const char key[] = "\nNSpid:";
+	char path[64], *end;
+	const char *at;
+	long numbers = 0, last = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	buf_reset(text);
+	if (fs_read_file(AT_FDCWD, path, STATUS_BYTES_MAX, text, NULL) < 0 || !(at = strstr(text->data, key)))
+		return 0;
+	for (at += strlen(key); *at && *at != '\n'; at = end, numbers++) {
+		long number = strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		last = number;
+	}
+	return numbers > 1 ? (pid_t)last : 0;
+}
+
+static pid_t find_inside(pid_t inner, const struct stat *board, const char *name)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	DIR *processes = opendir("/proc");
+	pid_t found = 0;
+
+	for (struct dirent *e; processes && !found && (e = readdir(processes));) {
+		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+
+		if (pid > 0 && inner_pid(pid, &text) == inner && maps_have(pid, board, name) == 1)
+			found = pid;
+	}
+	if (processes)
+		closedir(processes);
+	return found;
+}
+
+/*
+ * Returns 0 if the owner has exited. If we may not read a process's mappings, its pid is accepted, except for pid 1,
+ * which exists in every container too.
+ */
+static pid_t live_board_owner(int board_fd, const char *name, pid_t pid)
+{
+	struct stat board;
+	pid_t inside;
+	int has_it;
+
+	if (pid <= 0 || fstat(board_fd, &board))
+		return 0;
+	has_it = maps_have(pid, &board, name);
+	if (has_it == 1)
+		return pid;
+	inside = find_inside(pid, &board, name);
+	if (inside)
+		return inside;
+	return pid > 1 && (has_it == -EACCES || has_it == -EPERM) ? pid : 0;
+}
+
+/*
+ * Was the process started with this ring directory? A program can write any pid there, and must not be able to claim
+ * processes of others.
+ */
+static bool live_is_started_with(pid_t pid, int dirfd)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char path[64];
+	struct stat ours, its;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	if (pid <= 0 || fstat(dirfd, &ours) || fs_read_file(AT_FDCWD, path, ENVIRON_BYTES_MAX, &text, NULL) < 0)
+		return false;
+	for (const char *at = text.data, *end = at + text.len; at && at < end; at += strlen(at) + 1)
+		if (strncmp(at, RING_VARIABLE, strlen(RING_VARIABLE)) == 0)
+			return stat(at + strlen(RING_VARIABLE), &its) == 0 && its.st_dev == ours.st_dev &&
+					its.st_ino == ours.st_ino;
+	return false;
+}
 
 #define RINGS_MAX 2000
 #define ENTRIES_MAX 1000    /* per ring */
@@ -83,17 +177,6 @@ static void *grow(void *items, size_t count, size_t *cap, size_t size)
 	return bigger;
 }
 
-/* The name in the ring directory, or else the process's name. */
-static void name_app(int dirfd, const struct live_process *p, char name[LIVE_NAME_BYTES])
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (fs_read_file(dirfd, LIVE_APP_FILE, LIVE_NAME_BYTES - 1, &text, NULL) == 0 && text.len)
-		snprintf(name, LIVE_NAME_BYTES, "%s", text.data);
-	else
-		snprintf(name, LIVE_NAME_BYTES, "%s", p->name);
-}
-
 /* PID.SUFFIX */
 static bool is_of(const char *name, const char *suffix)
 {
@@ -111,30 +194,24 @@ int live_watch_announce(int dirfd, pid_t pid, struct sonde_err *err)
 	return fs_replace_file(dirfd, name, text, (size_t)n, err);
 }
 
-/* Frequent reads must not update atime each time; only the owner may use O_NOATIME. */
-static int open_board(int dirfd, const char *file)
+/* Identifies the process by its board. */
+static int identify_board(int dirfd, const char *file, struct live_entry *e)
 {
+	struct sonde_segment head;
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 	int fd = openat(dirfd, file, flags | O_NOATIME);
 
-	return fd < 0 && errno == EPERM ? openat(dirfd, file, flags) : fd;
-}
-
-/* Identifies the process by its board. */
-static int take_board(int dirfd, const char *file, struct live_entry *e)
-{
-	struct sonde_segment head;
-
-	e->board_fd = open_board(dirfd, file);
+	/* Frequent reads must not update atime each time; only the owner may use O_NOATIME. */
+	e->board_fd = fd < 0 && errno == EPERM ? openat(dirfd, file, flags) : fd;
 	if (e->board_fd < 0 || live_board_head(e->board_fd, &head) < 0)
 		return -EBADMSG;
-	e->pid = live_whose(e->board_fd, file, head.pid);
+	e->pid = live_board_owner(e->board_fd, file, head.pid);
 	e->start_mono_ns = head.start_mono_ns;
 	return 0;
 }
 
 /* Identifies the process by its announcement: its pid, and a time by which it was running. */
-static int take_announced(int dirfd, const char *file, struct live_entry *e)
+static int identify_announced(int dirfd, const char *file, struct live_entry *e)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -149,16 +226,21 @@ static int open_entry(int dirfd, const char *file, struct live_entry *e)
 {
 	struct live_process p;
 	char path[64];
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	*e = (struct live_entry){ .board_fd = -1, .stat_fd = -1, .metric_count = METRICS_GUESS };
-	if ((is_of(file, BOARD) ? take_board(dirfd, file, e) : take_announced(dirfd, file, e)) < 0)
+	if ((is_of(file, BOARD) ? identify_board(dirfd, file, e) : identify_announced(dirfd, file, e)) < 0)
 		return -EBADMSG;
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)e->pid);
 	e->stat_fd = e->pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	if (e->stat_fd < 0 || live_process_poll(&p, e->stat_fd, e->start_mono_ns) < 0)
 		return -ESRCH;
 	snprintf(e->file, sizeof(e->file), "%.20s", file);
-	name_app(dirfd, &p, e->app);
+	/* The name in the ring directory, or else the process's name. */
+	if (fs_read_file(dirfd, LIVE_APP_FILE, LIVE_NAME_BYTES - 1, &text, NULL) == 0 && text.len)
+		snprintf(e->app, LIVE_NAME_BYTES, "%s", text.data);
+	else
+		snprintf(e->app, LIVE_NAME_BYTES, "%s", p.name);
 	live_container_of(e->pid, e->container_id, sizeof(e->container_id), e->container, sizeof(e->container));
 	live_container_cgroup(e->pid, &e->cgroup);
 	return 0;
@@ -205,26 +287,12 @@ static bool has_board(const struct live_ring *r, pid_t pid)
 	return false;
 }
 
-static void drop_entries(struct live_ring *r)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < r->entry_count; i++)
-		if (r->entries[i].board_fd < 0 && has_board(r, r->entries[i].pid))
-			r->entries[i].is_seen = false;
-	for (size_t i = 0; i < r->entry_count; i++)
-		if (r->entries[i].is_seen)
-			r->entries[kept++] = r->entries[i];
-		else
-			close_entry(&r->entries[i]);
-	r->entry_count = kept;
-}
-
 /* Scans a directory that has changed. */
-static int look_into(struct live_ring *r)
+static int scan_dir(struct live_ring *r)
 {
 	int copy = openat(r->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
 	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	size_t kept = 0;
 
 	if (!dir && copy >= 0)
 		close(copy);
@@ -236,7 +304,15 @@ static int look_into(struct live_ring *r)
 			rc = add_entry(r, r->fd, d->d_name);
 	if (dir)
 		closedir(dir);
-	drop_entries(r);
+	for (size_t i = 0; i < r->entry_count; i++)
+		if (r->entries[i].board_fd < 0 && has_board(r, r->entries[i].pid))
+			r->entries[i].is_seen = false;
+	for (size_t i = 0; i < r->entry_count; i++)
+		if (r->entries[i].is_seen)
+			r->entries[kept++] = r->entries[i];
+		else
+			close_entry(&r->entries[i]);
+	r->entry_count = kept;
 	return rc;
 }
 
@@ -250,7 +326,7 @@ static int revisit(struct live_ring *r)
 	if (!r->is_seen || is_same_time(st.st_mtim, r->time))
 		return 0;
 	r->time = settled(st.st_mtim);
-	return look_into(r);
+	return scan_dir(r);
 }
 
 static bool is_known(const struct live_watch *w, const char *path)
@@ -278,7 +354,7 @@ static int add_ring(struct live_watch *w, const char *path)
 	return revisit(&w->rings[w->ring_count - 1]);
 }
 
-static int look_for_rings(struct live_watch *w, const char *place, struct timespec *time)
+static int find_rings(struct live_watch *w, const char *place, struct timespec *time)
 {
 	char prefix[32], path[300];
 	struct stat st;
@@ -299,22 +375,11 @@ static int look_for_rings(struct live_watch *w, const char *place, struct timesp
 	return rc;
 }
 
-static void drop_rings(struct live_watch *w)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < w->ring_count; i++)
-		if (w->rings[i].is_seen)
-			w->rings[kept++] = w->rings[i];
-		else
-			release_ring(&w->rings[i]);
-	w->ring_count = kept;
-}
-
 int live_watch_refresh(struct live_watch *w, int64_t age_ns, struct sonde_err *err)
 {
 	int64_t now_ns = clock_mono_ns();
 	int rc = 0;
+	size_t kept = 0;
 
 	if (w->refreshed_ns && now_ns - w->refreshed_ns < age_ns)
 		return 0;
@@ -322,8 +387,13 @@ int live_watch_refresh(struct live_watch *w, int64_t age_ns, struct sonde_err *e
 	for (size_t i = 0; i < w->ring_count && rc == 0; i++)
 		rc = revisit(&w->rings[i]);
 	for (size_t i = 0; rc == 0 && w->places[i] && i < LIVE_PLACES_MAX; i++)
-		rc = look_for_rings(w, w->places[i], &w->place_times[i]);
-	drop_rings(w);
+		rc = find_rings(w, w->places[i], &w->place_times[i]);
+	for (size_t i = 0; i < w->ring_count; i++)
+		if (w->rings[i].is_seen)
+			w->rings[kept++] = w->rings[i];
+		else
+			release_ring(&w->rings[i]);
+	w->ring_count = kept;
 	for (size_t i = 0; i < w->ring_count; i++)
 		live_clock_set(&w->rings[i].clock);
 	return rc < 0 ? err_sys(err, -rc, "cannot find running programs") : 0;

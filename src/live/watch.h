@@ -10,9 +10,7 @@
 
 #include "base/err.h"
 #include "live/board-reader.h"
-#include "live/container-id.h"
 #include "live/proc-metrics.h"
-#include "live/rate.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,6 +3,7 @@
  */
 #include "model/dimensions.h"
 
+#include "base/vec.h"
 #include "model/model-private.h"
 
 #include <errno.h>
@@ -22,19 +23,11 @@ struct reading {
 
 static int grow(struct reading *r, size_t more)
 {
-	size_t cap = r->cap;
-	char *rows;
+	void *rows = vec_grow(r->rows, &r->cap, r->row_bytes, r->count + more, VEC_MAX);
 
-	while (cap < r->count + more)
-		cap = cap ? 2 * cap : 64;
-	if (cap == r->cap)
-		return 0;
-	rows = reallocarray(r->rows, cap, r->row_bytes);
-	if (!rows)
-		return -ENOMEM;
-	r->rows = rows;
-	r->cap = cap;
-	return 0;
+	if (rows)
+		r->rows = rows;
+	return rows ? 0 : -ENOMEM;
 }
 
 /* The texts of a row are released with its batch: copy them. */
@@ -58,7 +51,7 @@ static int keep_texts(struct reading *r, char *row)
 	return 0;
 }
 
-static int take_block(void *arg, unsigned worker, size_t block, const struct store_batch *batch)
+static int add_block(void *arg, unsigned worker, size_t block, const struct store_batch *batch)
 {
 	struct reading *r = arg;
 	size_t left = r->limit - r->count, n = batch->rows < left ? batch->rows : left;
@@ -81,10 +74,9 @@ static int read_table(struct model_run *run, enum store_table_id id, void *rows,
 	struct reading r = { .run = run, .schema = store_schemas[id], .limit = MODEL_ROWS_MAX };
 	struct store_scan_opts opts = { .threads = 1 };
 	struct store_table *t = model_table(run, id);
-	int rc;
 
 	r.row_bytes = (size_t)8 * r.schema->count;
-	rc = t ? store_scan(t, &opts, take_block, &r, err) : 0;
+	int rc = t ? store_scan(t, &opts, add_block, &r, err) : 0;
 	if (rc < 0) {
 		free(r.rows);
 		return err_sys(err, -rc, "cannot read the table '%s'", r.schema->name);
@@ -196,29 +188,6 @@ static int split_names(struct model_run *run, struct model_call *call, const str
 	return 0;
 }
 
-/* The facts of a call: from the run if it has them, otherwise from the table of calls, by name. */
-static void set_facts(struct model_call *call, const struct model_run *run, const struct store_call *row)
-{
-	const struct call_info *info = call->name ? calls_find(call->name->data, call->name->bytes) : NULL;
-	const struct store_text *kind = model_name(run, row->kind), *bytes = model_name(run, row->bytes_from);
-	const struct store_text *wait = model_name(run, row->wait);
-	int value;
-
-	call->kind = info ? (enum call_kind)info->kind : CALL_KIND_OTHER;
-	call->bytes = info ? (enum call_bytes)info->bytes : CALL_BYTES_UNKNOWN;
-	if (call->bytes == CALL_BYTES_LENGTH)
-		call->bytes = CALL_BYTES_UNKNOWN;
-	if (call->bytes == CALL_BYTES_ARG1)
-		call->bytes = CALL_BYTES_ITEMS;
-	call->wait = info ? (enum call_wait)info->wait : CALL_WAIT_NONE;
-	if (kind && (value = call_kind_of(kind->data, kind->bytes)) >= 0)
-		call->kind = (enum call_kind)value;
-	if (bytes && (value = call_bytes_of(bytes->data, bytes->bytes)) >= 0)
-		call->bytes = (enum call_bytes)value;
-	if (wait && (value = call_wait_of(wait->data, wait->bytes)) >= 0)
-		call->wait = (enum call_wait)value;
-}
-
 int64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t size, int64_t arg0, int64_t arg1)
 {
 	return call ? call_moved_bytes(call->bytes, ret, size, arg0, arg1) : STORE_NULL;
@@ -237,7 +206,25 @@ static int make_calls(struct model_run *run, const struct store_call *rows, size
 		call->category = model_name(run, rows[i].category);
 		if (split_names(run, call, rows[i].arg_names) < 0)
 			return -ENOMEM;
-		set_facts(call, run, &rows[i]);
+		/* The facts of a call: from the run if it has them, otherwise from the table of calls, by name. */
+		const struct store_call *row = &rows[i];
+		const struct call_info *info = call->name ? calls_find(call->name->data, call->name->bytes) : NULL;
+		const struct store_text *kind = model_name(run, row->kind), *bytes = model_name(run, row->bytes_from);
+		const struct store_text *wait = model_name(run, row->wait);
+		int value;
+		call->kind = info ? (enum call_kind)info->kind : CALL_KIND_OTHER;
+		call->bytes = info ? (enum call_bytes)info->bytes : CALL_BYTES_UNKNOWN;
+		if (call->bytes == CALL_BYTES_LENGTH)
+			call->bytes = CALL_BYTES_UNKNOWN;
+		if (call->bytes == CALL_BYTES_ARG1)
+			call->bytes = CALL_BYTES_ITEMS;
+		call->wait = info ? (enum call_wait)info->wait : CALL_WAIT_NONE;
+		if (kind && (value = call_kind_of(kind->data, kind->bytes)) >= 0)
+			call->kind = (enum call_kind)value;
+		if (bytes && (value = call_bytes_of(bytes->data, bytes->bytes)) >= 0)
+			call->bytes = (enum call_bytes)value;
+		if (wait && (value = call_wait_of(wait->data, wait->bytes)) >= 0)
+			call->wait = (enum call_wait)value;
 		if (call->name)
 			run->call_index[rows[i].call] = (uint32_t)i + 1;
 	}
@@ -292,14 +279,93 @@ int model_load(struct model_run *run, unsigned dimensions, struct sonde_err *err
 	if (dimensions & (MODEL_CALLS | MODEL_FILES))
 		dimensions |= MODEL_NAMES;
 	for (size_t i = 0; i < sizeof(loaders) / sizeof(*loaders); i++) {
-		int rc;
-
 		if (!(dimensions & ~run->loaded & loaders[i].dimension))
 			continue;
-		rc = loaders[i].load(run, err);
+		int rc = loaders[i].load(run, err);
 		if (rc < 0)
 			return rc;
 		run->loaded |= loaders[i].dimension;
 	}
+	return 0;
+}
+
+#define NONE SIZE_MAX
+
+/* Links between processes by index in the table. */
+struct family {
+	const struct store_process *processes;
+	size_t count;
+	struct links {
+		size_t parent, first_child, last_child, next;
+		bool is_listed;
+	} * links;
+	struct model_tree_row *rows;
+	size_t listed;
+};
+
+static void link_child(struct family *f, size_t parent, size_t child)
+{
+	struct links *above = &f->links[parent];
+
+	f->links[child].parent = parent;
+	if (above->first_child == NONE)
+		above->first_child = child;
+	else
+		f->links[above->last_child].next = child;
+	above->last_child = child;
+}
+
+/* The next process that is not listed, below the parent's others; if there are none, go up. */
+static size_t step(const struct family *f, size_t i, size_t root, unsigned *depth)
+{
+	if (f->links[i].first_child != NONE && !f->links[f->links[i].first_child].is_listed) {
+		++*depth;
+		return f->links[i].first_child;
+	}
+	while (i != root && (f->links[i].next == NONE || f->links[f->links[i].next].is_listed)) {
+		i = f->links[i].parent;
+		--*depth;
+	}
+	return i == root ? NONE : f->links[i].next;
+}
+
+static void list_below(struct family *f, size_t root)
+{
+	unsigned depth = 0;
+
+	for (size_t i = root; i != NONE; i = step(f, i, root, &depth)) {
+		f->links[i].is_listed = true;
+		f->rows[f->listed++] = (struct model_tree_row){ .process = &f->processes[i], .depth = depth };
+	}
+}
+
+int model_tree(const struct model_run *run, struct model_tree_row **rows, size_t *count, struct sonde_err *err)
+{
+	struct family f = { .processes = NULL };
+
+	f.processes = model_processes(run, &f.count);
+	f.links = calloc(f.count + 1, sizeof(*f.links));
+	f.rows = calloc(f.count + 1, sizeof(*f.rows));
+	if (!f.links || !f.rows) {
+		free(f.links);
+		free(f.rows);
+		return err_sys(err, ENOMEM, "cannot order the processes");
+	}
+	for (size_t i = 0; i < f.count; i++)
+		f.links[i] = (struct links){ .parent = NONE, .first_child = NONE, .last_child = NONE, .next = NONE };
+	for (size_t i = 0; i < f.count; i++) {
+		const struct store_process *parent = model_process(run, f.processes[i].parent);
+		if (parent && parent != &f.processes[i])
+			link_child(&f, (size_t)(parent - f.processes), i);
+	}
+	for (size_t i = 0; i < f.count; i++)
+		if (f.links[i].parent == NONE)
+			list_below(&f, i);
+	for (size_t i = 0; i < f.count; i++)
+		if (!f.links[i].is_listed)
+			list_below(&f, i); /* descends from itself */
+	free(f.links);
+	*rows = f.rows;
+	*count = f.listed;
 	return 0;
 }

@@ -77,4 +77,19 @@ uint32_t model_path_count(const struct model_run *run);
 int model_paths_load(struct model_run *run, struct sonde_err *err);
 uint32_t model_known_number(const struct model_run *run, int64_t file);
 
+/*
+ * The process tree of a run.
+ */
+
+struct model_tree_row {
+	const struct store_process *process;
+	unsigned depth; /* 0: its parent is not in the run */
+};
+
+/*
+ * Parents come before their children, children are ordered by number; the caller frees *rows. Processes must be
+ * loaded. Hostile tables in which processes descend from themselves list each once, too.
+ */
+int model_tree(const struct model_run *run, struct model_tree_row **rows, size_t *count, struct sonde_err *err);
+
 #endif

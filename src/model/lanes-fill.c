@@ -2,16 +2,169 @@
  * Add the rows of a run to lanes. One pass over each table in time order; spans and calls are merged because they
  * nest in each other.
  */
-#include "model/lanes-fill.h"
-
 #include "base/map.h"
-#include "model/lanes-nest.h"
+#include "base/vec.h"
+#include "model/lanes.h"
+#include "model/model-private.h"
 #include "model/rows.h"
 #include "store/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * Nest the boxes of one thread and add them to lanes by depth. Private to model/.
+ *
+ * Boxes are added in order of start. Timestamps of one instant that were converted with different clock pairs differ
+ * by up to a microsecond, so an outer box may come slightly after an inner one, and neighbours may overlap slightly.
+ * Boxes are delayed until no enclosing one can follow; an outer box that came late is moved to the start of its inner
+ * one.
+ */
+
+#define NEST_WAITING_MAX 16
+
+struct lanes_box {
+	struct pyramid_slice slice;
+	int64_t depth; /* as recorded by the program; -1: unknown */
+};
+
+struct lanes_thread {
+	int64_t process, tid;
+	/* private */
+	unsigned depths, cap;
+	int64_t *ends; /* by depth: when the last box there ends */
+	int64_t *lanes;
+	unsigned waiting_count;
+	struct lanes_box waiting[NEST_WAITING_MAX]; /* in order of start, the longest first */
+};
+
+static int add_depth(struct lanes_thread *t, struct pyramid_writer *w)
+{
+	struct pyramid_key key = { .kind = PYRAMID_SLICES,
+		.what = MODEL_LANE_THREAD,
+		.process = t->process,
+		.tid = t->tid,
+		.name = -1,
+		.depth = t->depths };
+
+	if (t->depths == t->cap) {
+		unsigned cap = t->cap ? 2 * t->cap : 4;
+		int64_t *ends = reallocarray(t->ends, cap, sizeof(*ends)), *lanes;
+
+		if (!ends)
+			return -ENOMEM;
+		t->ends = ends;
+		lanes = reallocarray(t->lanes, cap, sizeof(*lanes));
+		if (!lanes)
+			return -ENOMEM;
+		t->lanes = lanes;
+		t->cap = cap;
+	}
+	t->ends[t->depths] = INT64_MIN;
+	t->lanes[t->depths] = pyramid_add_lane(w, &key);
+	return t->lanes[t->depths] < 0 ? (int)t->lanes[t->depths] : (int)t->depths++;
+}
+
+/* True if the box that ends at open_ns encloses this one. An overlap within the clock's slack does not count. */
+static bool is_around(int64_t open_ns, const struct pyramid_slice *s)
+{
+	int64_t overlap_ns;
+
+	if (open_ns <= s->start_ns)
+		return false;
+	if (pyramid_slice_end(s) <= open_ns || __builtin_sub_overflow(open_ns, s->start_ns, &overlap_ns))
+		return true;
+	return overlap_ns > MODEL_LANES_SLACK_NS || overlap_ns > s->dur_ns / 2;
+}
+
+/* Place it one level below the deepest open box, truncated if it exceeds that box by no more than the slack. */
+static int place(struct lanes_thread *t, struct pyramid_writer *w, struct pyramid_slice *s)
+{
+	unsigned depth = t->depths;
+	int64_t end_ns = pyramid_slice_end(s);
+
+	while (depth && !is_around(t->ends[depth - 1], s))
+		depth--;
+	if (depth && end_ns > t->ends[depth - 1] && end_ns - t->ends[depth - 1] <= MODEL_LANES_SLACK_NS) {
+		end_ns = t->ends[depth - 1];
+		s->dur_ns = end_ns - s->start_ns;
+	}
+	if (depth >= MODEL_DEPTH_MAX)
+		depth = MODEL_DEPTH_MAX - 1;
+	if (depth == t->depths) {
+		int rc = add_depth(t, w);
+
+		if (rc < 0)
+			return rc;
+	}
+	t->ends[depth] = end_ns > t->ends[depth] ? end_ns : t->ends[depth];
+	/* Deeper boxes ended with the previous box; without this the slack would keep them open. */
+	for (unsigned d = depth + 1; d < t->depths; d++)
+		t->ends[d] = INT64_MIN;
+	return pyramid_add_slice(w, t->lanes[depth], s);
+}
+
+static int flush_first(struct lanes_thread *t, struct pyramid_writer *w, unsigned count)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < count && rc == 0; i++)
+		rc = place(t, w, &t->waiting[i].slice);
+	t->waiting_count -= count;
+	memmove(t->waiting, t->waiting + count, t->waiting_count * sizeof(t->waiting[0]));
+	return rc;
+}
+
+/* True if `outer`, which came later, really encloses `inner`. */
+static bool encloses(const struct lanes_box *outer, const struct lanes_box *inner)
+{
+	int64_t inner_end_ns = pyramid_slice_end(&inner->slice);
+
+	if (outer->slice.start_ns >= inner_end_ns || outer->slice.dur_ns < inner->slice.dur_ns)
+		return false;
+	if (pyramid_slice_end(&outer->slice) < inner_end_ns &&
+			inner_end_ns - pyramid_slice_end(&outer->slice) > MODEL_LANES_SLACK_NS)
+		return false;
+	if (outer->depth >= 0 && inner->depth >= 0)
+		return outer->depth < inner->depth;
+	return inner_end_ns - outer->slice.start_ns > inner->slice.dur_ns / 2;
+}
+
+static void wait_for(struct lanes_thread *t, struct lanes_box box)
+{
+	unsigned at = t->waiting_count;
+
+	for (unsigned i = t->waiting_count; i-- > 0;) {
+		struct pyramid_slice *s = &t->waiting[i].slice;
+
+		if (!encloses(&box, &t->waiting[i]))
+			continue;
+		box.slice.dur_ns += box.slice.start_ns - s->start_ns;
+		box.slice.start_ns = s->start_ns;
+		at = i;
+	}
+	memmove(&t->waiting[at + 1], &t->waiting[at], (t->waiting_count - at) * sizeof(box));
+	t->waiting[at] = box;
+	t->waiting_count++;
+}
+
+static int lanes_thread_add(struct lanes_thread *t, struct pyramid_writer *w, const struct lanes_box *box)
+{
+	unsigned ready = 0;
+	int rc = 0;
+
+	while (ready < t->waiting_count &&
+			box->slice.start_ns - t->waiting[ready].slice.start_ns > MODEL_LANES_SLACK_NS)
+		ready++;
+	if (ready == 0 && t->waiting_count == NEST_WAITING_MAX)
+		ready = NEST_WAITING_MAX / 2;
+	if (ready)
+		rc = flush_first(t, w, ready);
+	if (rc == 0)
+		wait_for(t, *box);
+	return rc;
+}
 
 #define PROGRESS_ROWS 0x3ffff
 
@@ -32,44 +185,20 @@ struct filling_key {
 	int64_t depth;
 };
 
-static void release(struct filling *f)
-{
-	for (size_t i = 0; i < f->count; i++)
-		lanes_thread_release(&f->threads[i]);
-	free(f->threads);
-	map_release(&f->numbers);
-	map_release(&f->before);
-}
-
-static struct lanes_thread *add_thread(struct filling *f, int64_t process, int64_t tid)
-{
-	if (f->count == f->cap) {
-		size_t cap = f->cap ? 2 * f->cap : 16;
-		struct lanes_thread *threads = reallocarray(f->threads, cap, sizeof(*threads));
-
-		if (!threads)
-			return NULL;
-		f->threads = threads;
-		f->cap = cap;
-	}
-	f->threads[f->count] = (struct lanes_thread){ .process = process, .tid = tid };
-	return &f->threads[f->count++];
-}
-
 static struct lanes_thread *thread_of(struct filling *f, int64_t process, int64_t tid)
 {
 	struct filling_key key = { .what = MODEL_LANE_THREAD, .process = process, .tid = tid };
-	uint64_t *number;
 
 	if (f->last && f->last->process == process && f->last->tid == tid)
 		return f->last;
-	number = map_put(&f->numbers, &key, sizeof(key), NULL);
+	uint64_t *number = map_put(&f->numbers, &key, sizeof(key), NULL);
 	if (!number)
 		return NULL;
 	if (!*number) {
-		if (!add_thread(f, process, tid))
+		if (!VEC_GROW(f->threads, f->cap, f->count + 1, VEC_MAX))
 			return NULL;
-		*number = f->count;
+		f->threads[f->count] = (struct lanes_thread){ .process = process, .tid = tid };
+		*number = ++f->count;
 	}
 	f->last = &f->threads[*number - 1];
 	return f->last;
@@ -78,12 +207,11 @@ static struct lanes_thread *thread_of(struct filling *f, int64_t process, int64_
 static int add_box(struct filling *f, int64_t process, int64_t tid, const struct lanes_box *box)
 {
 	struct lanes_box known = *box;
-	struct lanes_thread *t;
 
 	if (box->slice.start_ns == STORE_NULL)
 		return 0;
 	known.slice.dur_ns = box->slice.dur_ns > 0 ? box->slice.dur_ns : 0;
-	t = thread_of(f, process, tid);
+	struct lanes_thread *t = thread_of(f, process, tid);
 	return t ? lanes_thread_add(t, f->writer, &known) : -ENOMEM;
 }
 
@@ -97,13 +225,12 @@ static int64_t lane_of(struct filling *f, const struct filling_key *key, enum py
 		.name = key->name,
 		.depth = (uint32_t)key->depth };
 	uint64_t *number = map_put(&f->numbers, key, sizeof(*key), NULL);
-	int64_t lane;
 
 	if (!number)
 		return -ENOMEM;
 	if (*number)
 		return (int64_t)*number - 1;
-	lane = pyramid_add_lane(f->writer, &made);
+	int64_t lane = pyramid_add_lane(f->writer, &made);
 	if (lane >= 0)
 		*number = (uint64_t)lane + 1;
 	return lane;
@@ -243,28 +370,22 @@ static bool is_before(const struct stream *a, const struct stream *b)
 	return a->row[a->source->dur_ns] > b->row[b->source->dur_ns];
 }
 
-static void tell(struct filling *f)
-{
-	if (f->opts && f->opts->progress && (f->rows & PROGRESS_ROWS) == 0)
-		f->opts->progress(f->opts->arg, f->rows, f->all);
-	f->rows++;
-}
-
 static int merge(struct filling *f, struct stream *streams, size_t count, struct sonde_err *err)
 {
 	for (;;) {
 		struct stream *first = NULL;
-		int rc;
 
 		for (size_t i = 0; i < count; i++)
 			if (streams[i].row && (!first || is_before(&streams[i], first)))
 				first = &streams[i];
 		if (!first)
 			return 0;
-		rc = first->source->add(f, first->row);
+		int rc = first->source->add(f, first->row);
 		if (rc < 0)
-			return err_sys(err, -rc, "cannot make the pyramid");
-		tell(f);
+			return err_sys(err, -rc, "cannot build the pyramid");
+		if (f->opts && f->opts->progress && (f->rows & PROGRESS_ROWS) == 0)
+			f->opts->progress(f->opts->arg, f->rows, f->all);
+		f->rows++;
 		rc = advance(first, err);
 		if (rc < 0)
 			return rc;
@@ -310,8 +431,14 @@ int lanes_fill(struct pyramid_writer *w, struct model_run *run, const struct mod
 	for (int pass = 0; pass < PASSES && rc == 0; pass++)
 		rc = fill_pass(&f, run, pass, err);
 	for (size_t i = 0; i < f.count && rc == 0; i++)
-		rc = lanes_thread_flush(&f.threads[i], w);
-	release(&f);
+		rc = flush_first(&f.threads[i], w, f.threads[i].waiting_count);
+	for (size_t i = 0; i < f.count; i++) {
+		free(f.threads[i].ends);
+		free(f.threads[i].lanes);
+	}
+	free(f.threads);
+	map_release(&f.numbers);
+	map_release(&f.before);
 	return rc;
 }
 

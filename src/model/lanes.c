@@ -1,9 +1,8 @@
 #include "model/lanes.h"
 
 #include "base/cleanup.h"
-#include "model/lanes-fill.h"
 #include "model/model-private.h"
-#include "store/run-parts.h"
+#include "store/run-dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,14 +81,13 @@ int model_lanes_open(struct pyramid **out, struct model_run *run, const struct m
 {
 	uint64_t stamp = lanes_stamp(run);
 	CLEANUP(cleanup_fd) int dir = -1;
-	int rc;
 
 	if (!(opts && opts->is_anew) && open_kept(out, run, stamp) == 0)
 		return 0;
 	CLEANUP(cleanup_fd) int fd = create(run, &dir);
 	if (fd < 0)
-		return err_sys(err, errno, "cannot make a file for the pyramid");
-	rc = make(fd, run, stamp, opts, err);
+		return err_sys(err, errno, "cannot create a file for the pyramid");
+	int rc = make(fd, run, stamp, opts, err);
 	if (dir >= 0 && rc < 0)
 		unlinkat(dir, STORE_PYRAMID_TEMPORARY, 0);
 	if (dir >= 0 && rc == 0 && renameat(dir, STORE_PYRAMID_TEMPORARY, dir, STORE_PYRAMID) < 0)
@@ -101,10 +99,9 @@ int model_lanes_remove(struct model_run *run, uint64_t *bytes, struct sonde_err 
 {
 	CLEANUP(cleanup_fd) int dir = open_dir(run);
 	struct stat st;
-	int rc;
 
 	*bytes = dir >= 0 && fstatat(dir, STORE_PYRAMID, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
-	rc = store_pyramid_remove(run->store.dirfd);
+	int rc = store_pyramid_remove(run->store.dirfd);
 	/* The directory is kept if it holds a file that is not part of the cache. */
 	return rc < 0 && rc != -ENOTEMPTY ? err_sys(err, -rc, "cannot remove '%s'", STORE_PYRAMID_DIR) : 0;
 }

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define MODEL_DEPTH_MAX 256       /* deeper events are in the deepest lane */
-#define MODEL_LANES_SLACK_NS 1000 /* a slice may start this much before its row: see lanes-nest.h */
+#define MODEL_LANES_SLACK_NS 1000 /* a slice may start this much before its row: see lanes-fill.c */
 
 /* key.what: the key's members that are used, and the meaning of a slice's name. */
 enum model_lane {

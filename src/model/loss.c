@@ -33,18 +33,18 @@ static const struct {
 	const char *key;
 	const char *one, *many;
 } counts[] = {
-	{ "dropped", "event was dropped for want of room (sonde record has --memory and --overflow)",
-			"events were dropped for want of room (sonde record has --memory and --overflow)" },
+	{ "dropped", "event was dropped because the ring was full (see --memory and --overflow of sonde record)",
+			"events were dropped because the ring was full (see --memory and --overflow of sonde record)" },
 	{ "lost", "event was lost: the recorder could not keep up",
 			"events were lost: the recorder could not keep up" },
 	{ "unfinished", "event was being written when its process died",
 			"events were being written when their processes died" },
-	{ "damaged", "piece of the ring held nonsense: the program wrote over it",
-			"pieces of the ring held nonsense: the program wrote over them" },
+	{ "damaged", "record of the ring is damaged: the program overwrote it",
+			"records of the ring are damaged: the program overwrote them" },
 	{ "blind_processes", "process or program could not be traced", "processes or programs could not be traced" },
 };
 
-static void say_probe(struct speaker *s, const json_t *probe)
+static void report_probe(struct speaker *s, const json_t *probe)
 {
 	const char *name = json_string_value(json_object_get(probe, "name"));
 
@@ -58,7 +58,7 @@ static void say_probe(struct speaker *s, const json_t *probe)
 }
 
 /* Rows are written in blocks, so the last rows of a recorder that died were never written. */
-static void say_recovered(struct speaker *s, const json_t *recovered)
+static void report_recovered(struct speaker *s, const json_t *recovered)
 {
 	const json_t *lost = json_object_get(recovered, "lost_events");
 
@@ -66,30 +66,30 @@ static void say_recovered(struct speaker *s, const json_t *recovered)
 		return;
 	if (json_is_integer(lost))
 		say(s,
-				"the recorder died: %" JSON_INTEGER_FORMAT
-				" events of the tracer are lost, and what other probes saw in its last moments",
+				"the recorder was killed: %" JSON_INTEGER_FORMAT
+				" events of the tracer and the last events of other probes are lost",
 				json_integer_value(lost));
 	else
-		say(s, "the recorder died: what was seen in its last moments is lost, nobody knows how much");
+		say(s, "the recorder was killed; an unknown number of final events is missing");
 }
 
-static void say_recorder(struct speaker *s, const struct model_run *run)
+static void report_recorder(struct speaker *s, const struct model_run *run)
 {
 	const json_t *probes = json_object_get(run->json, "probes");
 	int64_t lost_rows = model_run_int(run, "lost_rows");
 	const char *trouble = model_run_str(run, "trouble");
 
 	if (run->trouble[0])
-		say(s, "%s: what it said about the run is not known", run->trouble);
+		say(s, "%s: its facts about the run are unknown", run->trouble);
 	if (model_run_is_unfinished(run))
-		say(s, "the recorder has not finished: it still records, or it died and 'sonde recover' can finish");
-	say_recovered(s, json_object_get(run->json, "recovered"));
+		say(s, "the recorder has not finished: it is running, or it was killed ('sonde recover' completes it)");
+	report_recovered(s, json_object_get(run->json, "recovered"));
 	if (trouble)
-		say(s, "the recorder had trouble: %s", trouble);
+		say(s, "the recorder reported an error: %s", trouble);
 	if (lost_rows > 0)
 		say(s, "the recorder could not write %" PRId64 " rows", lost_rows);
 	for (size_t i = 0; i < json_array_size(probes); i++)
-		say_probe(s, json_array_get(probes, i));
+		report_probe(s, json_array_get(probes, i));
 }
 
 static bool has_table(const struct model_run *run, const char *name)
@@ -114,7 +114,7 @@ static const char *next_gone(const struct model_run *run, void **at, json_int_t 
 	return NULL;
 }
 
-static void say_tables(struct speaker *s, const struct model_run *run)
+static void report_tables(struct speaker *s, const struct model_run *run)
 {
 	void *at = NULL;
 	json_int_t rows;
@@ -142,7 +142,7 @@ static bool is_settled(const char *state)
 	return !state || strcmp(state, "ended") == 0 || strcmp(state, "replaced by exec") == 0;
 }
 
-static void say_processes(struct speaker *s, const struct model_run *run)
+static void report_processes(struct speaker *s, const struct model_run *run)
 {
 	size_t running = 0, untraced = 0;
 
@@ -158,7 +158,7 @@ static void say_processes(struct speaker *s, const struct model_run *run)
 			say(s, "process %" PRId64 " (pid %" PRId64 "): %s", p->process, p->pid, state);
 	}
 	if (untraced > PROCESSES_SAID_MAX)
-		say(s, "%zu more processes ended in ways that were not seen", untraced - PROCESSES_SAID_MAX);
+		say(s, "%zu more processes have an unknown exit status", untraced - PROCESSES_SAID_MAX);
 	if (running)
 		say(s, "%zu process%s still running when the recording ended", running,
 				running == 1 ? " was" : "es were");
@@ -171,12 +171,12 @@ int model_losses(struct model_run *run, void (*tell)(void *arg, const char *sent
 
 	if (rc < 0)
 		return rc;
-	say_recorder(&s, run);
-	say_tables(&s, run);
-	say_processes(&s, run);
+	report_recorder(&s, run);
+	report_tables(&s, run);
+	report_processes(&s, run);
 	rc = buf_error(&s.text);
 	buf_release(&s.text);
-	return rc < 0 ? err_sys(err, ENOMEM, "cannot tell what is missing") : 0;
+	return rc < 0 ? err_sys(err, ENOMEM, "cannot list the missing data") : 0;
 }
 
 bool model_run_is_damaged(const struct model_run *run)

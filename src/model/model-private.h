@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "model/dimensions.h"
+#include "model/lanes.h"
 #include "model/run-model.h"
 #include "store/run-dir.h"
 #include "store/strings.h"
@@ -54,15 +55,14 @@ struct model_run {
 	struct arena arena;
 };
 
-/* run-tables.c: open the tables in tables/; 0 or -ENOMEM. */
-int model_tables_open(struct model_run *run, struct sonde_err *err);
-void model_tables_close(struct model_run *run);
-
 /* run-files.c */
 int model_files_load(struct model_run *run, struct sonde_err *err);
 void model_files_release(struct model_files *files);
 
-/* find-runs.c: add a hint for a run that was not found. */
-void model_hint_runs(const char *name, struct sonde_err *err);
+/* lanes-fill.c: add the rows of a run to the lanes of a pyramid. */
+int lanes_fill(struct pyramid_writer *w, struct model_run *run, const struct model_lanes_opts *opts,
+		struct sonde_err *err);
+/* A hash of the tables that the lanes are built from. */
+uint64_t lanes_stamp(const struct model_run *run);
 
 #endif

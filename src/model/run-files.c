@@ -5,34 +5,62 @@
  * opened again. A small table caches the files requested last.
  */
 #include "base/cleanup.h"
+#include "base/vec.h"
 #include "model/model-private.h"
-#include "model/path-join.h"
+#include "model/run-model.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+static bool is_absolute(const struct store_text *t)
+{
+	return t->bytes > 0 && t->data[0] == '/';
+}
+
+static bool is_nothing(const char *part, size_t n)
+{
+	return n == 0 || (n == 1 && part[0] == '.');
+}
+
+/* Append the components of a path; out[start..] is the path so far. */
+static void add_parts(struct buf *out, size_t start, const struct store_text *t)
+{
+	const char *at = t->data, *end = at + t->bytes;
+
+	while (at < end) {
+		const char *slash = memchr(at, '/', (size_t)(end - at));
+		size_t n = (size_t)((slash ? slash : end) - at);
+
+		if (!is_nothing(at, n)) {
+			if (out->len > start && out->data[out->len - 1] != '/')
+				buf_addc(out, '/');
+			buf_add(out, at, n);
+		}
+		at += n + 1;
+	}
+}
+
+void model_path_join(struct buf *out, const struct store_text *base, const struct store_text *name)
+{
+	size_t start = out->len;
+
+	if (is_absolute(name))
+		base = NULL;
+	if (is_absolute(base ? base : name))
+		buf_addc(out, '/');
+	if (base)
+		add_parts(out, start, base);
+	add_parts(out, start, name);
+	if (out->len == start)
+		buf_addc(out, '.');
+}
 
 #define PATHS_BYTES_MAX ((uint64_t)512 << 20) /* total of all paths: only hostile tables need more */
 
 /* Loading. */
 
-static int grow(struct model_files *f, size_t more)
-{
-	size_t cap = f->cap;
-	struct model_file *files;
-
-	while (cap < f->count + more)
-		cap = cap ? 2 * cap : 64;
-	if (cap == f->cap)
-		return 0;
-	files = reallocarray(f->files, cap, sizeof(*files));
-	if (!files)
-		return -ENOMEM;
-	f->files = files;
-	f->cap = cap;
-	return 0;
-}
-
-static int take_block(void *arg, unsigned worker, size_t block, const struct store_batch *batch)
+static int add_block(void *arg, unsigned worker, size_t block, const struct store_batch *batch)
 {
 	struct model_files *f = arg;
 	const int64_t *ids = batch->columns[STORE_FILE_file].ints;
@@ -41,7 +69,7 @@ static int take_block(void *arg, unsigned worker, size_t block, const struct sto
 	size_t left = MODEL_ROWS_MAX - f->count, n = batch->rows < left ? batch->rows : left;
 
 	(void)worker, (void)block;
-	if (grow(f, n) < 0)
+	if (!VEC_GROW(f->files, f->cap, f->count + n, VEC_MAX))
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++, f->count++)
 		f->files[f->count] = (struct model_file){ .id = ids[i],
@@ -60,11 +88,17 @@ static int by_id(const void *a, const void *b)
 	return (left->order > right->order) - (left->order < right->order);
 }
 
-/* If several rows have the same id, the last one wins. */
-static void sort(struct model_files *f)
+int model_files_load(struct model_run *run, struct sonde_err *err)
 {
-	size_t kept = 0;
+	struct store_scan_opts opts = { .threads = 1 };
+	struct store_table *t = model_table(run, STORE_TABLE_FILE);
+	int rc = t ? store_scan(t, &opts, add_block, &run->files, err) : 0;
 
+	if (rc < 0)
+		return err_sys(err, -rc, "cannot read the table 'file'");
+	/* If several rows have the same id, the last one wins. */
+	struct model_files *f = &run->files;
+	size_t kept = 0;
 	if (f->count)
 		qsort(f->files, f->count, sizeof(*f->files), by_id);
 	for (size_t i = 0; i < f->count; i++) {
@@ -73,17 +107,6 @@ static void sort(struct model_files *f)
 		f->files[kept++] = f->files[i];
 	}
 	f->count = kept;
-}
-
-int model_files_load(struct model_run *run, struct sonde_err *err)
-{
-	struct store_scan_opts opts = { .threads = 1 };
-	struct store_table *t = model_table(run, STORE_TABLE_FILE);
-	int rc = t ? store_scan(t, &opts, take_block, &run->files, err) : 0;
-
-	if (rc < 0)
-		return err_sys(err, -rc, "cannot read the table 'file'");
-	sort(&run->files);
 	return 0;
 }
 
@@ -115,12 +138,11 @@ static struct model_file *find(const struct model_files *f, int64_t id)
 /* The number of a path, or MODEL_PATH_NONE if the limit is reached. */
 static uint32_t intern(struct model_files *f, const struct buf *text)
 {
-	uint64_t *number;
 	bool is_new;
 
 	if (buf_error(text) || f->path_bytes + text->len > PATHS_BYTES_MAX)
 		return MODEL_PATH_NONE;
-	number = map_put(&f->paths, text->data, text->len, &is_new);
+	uint64_t *number = map_put(&f->paths, text->data, text->len, &is_new);
 	if (!number)
 		return MODEL_PATH_NONE;
 	if (is_new) {
@@ -146,13 +168,12 @@ static uint32_t compose(struct model_run *run, const struct model_file *file, ui
 	struct model_files *f = &run->files;
 	const struct store_text *name = model_name(run, file->name);
 	int64_t key[2] = { base, file->name };
-	uint64_t *number;
 
 	if (!name)
 		return MODEL_PATH_NONE;
 	if (!base && file->base != STORE_NULL)
 		key[0] = -1; /* the base is lost */
-	number = map_put(&f->known, key, sizeof(key), NULL);
+	uint64_t *number = map_put(&f->known, key, sizeof(key), NULL);
 	if (!number)
 		return MODEL_PATH_NONE;
 	if (*number == 0) {
@@ -189,13 +210,12 @@ uint32_t model_file_number(struct model_run *run, int64_t id)
 {
 	struct model_files *f = &run->files;
 	size_t slot = ((uint64_t)id * 0x9e3779b97f4a7c15u) >> 54;
-	struct model_file *file;
 
 	if (id == STORE_NULL || !f->count)
 		return 0;
 	if (f->cache[slot].path && f->cache[slot].id == id)
 		return f->cache[slot].path == MODEL_PATH_NONE ? 0 : f->cache[slot].path;
-	file = find(f, id);
+	struct model_file *file = find(f, id);
 	f->cache[slot].id = id;
 	f->cache[slot].path = !file ? MODEL_PATH_NONE : file->path ? file->path : resolve(run, file);
 	return f->cache[slot].path == MODEL_PATH_NONE ? 0 : f->cache[slot].path;

@@ -3,13 +3,195 @@
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/shell-words.h"
 #include "model/model-private.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * The table files of a run: all files in tables/, including tables unknown to this version.
+ */
+
+#define ENDING ".tbl"
+
+/* Length of the table's name in a file name, 0 if it is not a table file. */
+static size_t table_name(const char *file)
+{
+	size_t n = strlen(file), ending = strlen(ENDING);
+
+	if (n <= ending || strcmp(file + n - ending, ENDING) != 0)
+		return 0;
+	return n - ending < sizeof(((struct model_table *)0)->name) ? n - ending : 0;
+}
+
+static int list(struct model_run *run, struct sonde_err *err)
+{
+	int fd = openat(run->store.dirfd, "tables", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!dir) {
+		err_sys(err, errno, "cannot list the tables of '%s'", run->path);
+		if (fd >= 0)
+			close(fd);
+		return -EIO;
+	}
+	while ((entry = readdir(dir)))
+		if (table_name(entry->d_name) && run->table_count < MODEL_TABLES_MAX) {
+			struct model_table *t = &run->tables[run->table_count++];
+			snprintf(t->name, sizeof(t->name), "%.*s", (int)table_name(entry->d_name), entry->d_name);
+		}
+	closedir(dir);
+	return 0;
+}
+
+static size_t rank(const char *name)
+{
+	size_t i = 0;
+
+	while (i < STORE_TABLE_COUNT && strcmp(store_schemas[i]->name, name) != 0)
+		i++;
+	return i;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct model_table *left = a, *right = b;
+	size_t l = rank(left->name), r = rank(right->name);
+
+	return l != r ? (l < r ? -1 : 1) : strcmp(left->name, right->name);
+}
+
+/* Only allocation failure is an error; an unreadable table is a loss. */
+static int open_table(struct model_run *run, struct model_table *t, struct sonde_err *err)
+{
+	struct sonde_err why = SONDE_ERR_INIT;
+	char file[sizeof(t->name) + sizeof(ENDING)];
+	struct stat st;
+	int rc = store_table_open(&t->table, run->store.tablesfd, t->name, &why);
+
+	snprintf(file, sizeof(file), "%s" ENDING, t->name);
+	if (fstatat(run->store.tablesfd, file, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		t->bytes = (uint64_t)st.st_size;
+	if (rc == 0)
+		return 0;
+	t->table = NULL;
+	snprintf(t->trouble, sizeof(t->trouble), "%.255s", why.text);
+	if (rc == -ENOMEM && err)
+		*err = why;
+	return rc == -ENOMEM ? rc : 0;
+}
+
+/* Open the tables in tables/; 0 or -ENOMEM. */
+static int open_tables(struct model_run *run, struct sonde_err *err)
+{
+	int rc = list(run, err);
+
+	if (rc < 0)
+		return rc;
+	qsort(run->tables, run->table_count, sizeof(*run->tables), compare);
+	for (size_t i = 0; rc == 0 && i < run->table_count; i++)
+		rc = open_table(run, &run->tables[i], err);
+	return rc;
+}
+
+const struct model_table *model_tables(const struct model_run *run, size_t *count)
+{
+	*count = run->table_count;
+	return run->tables;
+}
+
+struct store_table *model_table(const struct model_run *run, enum store_table_id id)
+{
+	for (size_t i = 0; i < run->table_count; i++)
+		if (strcmp(run->tables[i].name, store_schemas[id]->name) == 0)
+			return run->tables[i].table;
+	return NULL;
+}
+
+int model_run_check(struct model_run *run, struct sonde_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < run->table_count; i++)
+		if (run->tables[i].table)
+			rc = store_table_check(run->tables[i].table, err);
+	return rc;
+}
+
+/*
+ * Hint for a run that was not found: a similar name, or the runs that exist.
+ */
+
+#define SHOWN_MAX 3
+
+static int is_run(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && strcmp(entry->d_name, "latest") != 0;
+}
+
+/* Names start with their time: reverse order is newest first. */
+static int newest_first(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*b)->d_name, (*a)->d_name);
+}
+
+static const char *containing(const char *name, const char *const *runs)
+{
+	for (; *runs; runs++)
+		if (strstr(*runs, name))
+			return *runs;
+	return NULL;
+}
+
+static void hint(const char *name, const char *const *runs, size_t count, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf list = BUF_INIT;
+	const char *slash = name ? strrchr(name, '/') : NULL, *last = slash && slash[1] ? slash + 1 : name;
+	const char *meant = last ? words_nearest(last, runs) : NULL;
+
+	if (!meant && last)
+		meant = containing(last, runs);
+	if (meant) {
+		err_hint(err, "did you mean '%s'?", meant);
+		return;
+	}
+	for (size_t i = 0; i < count && i < SHOWN_MAX; i++)
+		buf_addf(&list, "%s'%s'", i ? ", " : "", runs[i]);
+	if (count > SHOWN_MAX)
+		buf_addf(&list, " and %zu older", count - SHOWN_MAX);
+	err_hint(err, "in '%s' are: %s", store_runs_dir(), list.data);
+}
+
+/* Add a hint for a run that was not found. */
+static void hint_runs(const char *name, struct sonde_err *err)
+{
+	struct dirent **entries;
+	int count = scandir(store_runs_dir(), &entries, is_run, newest_first);
+	const char **runs;
+
+	if (count < 0) {
+		err_hint(err, "no runs found in '%s'; record one: sonde record -- COMMAND", store_runs_dir());
+		return;
+	}
+	runs = calloc((size_t)count + 1, sizeof(*runs));
+	for (int i = 0; runs && i < count; i++)
+		runs[i] = entries[i]->d_name;
+	if (runs && count > 0)
+		hint(name, runs, (size_t)count, err);
+	free(runs);
+	for (int i = 0; i < count; i++)
+		free(entries[i]);
+	free(entries);
+}
 
 #define RUN_JSON "run.json"
 
@@ -38,7 +220,7 @@ static int open_bundle(struct model_run *run, const char *name, struct sonde_err
 	int rc = store_run_find(name, &path, err);
 
 	if (rc == -ENOENT)
-		model_hint_runs(name, err);
+		hint_runs(name, err);
 	if (rc == 0)
 		rc = store_run_open(&run->store, path.data, err);
 	if (rc < 0)
@@ -49,18 +231,17 @@ static int open_bundle(struct model_run *run, const char *name, struct sonde_err
 	run->path = strdup(path.data); /* NOLINT(clang-analyzer-core.NonNullParamChecker): a buf has data */
 	if (!run->json || !run->path)
 		return err_sys(err, ENOMEM, "cannot open the run '%s'", path.data);
-	return model_tables_open(run, err);
+	return open_tables(run, err);
 }
 
 int model_run_open(struct model_run **out, const char *name, struct sonde_err *err)
 {
 	struct model_run *run = calloc(1, sizeof(*run));
-	int rc;
 
 	if (!run)
 		return err_sys(err, ENOMEM, "cannot open the run");
 	run->store = (struct store_run)STORE_RUN_INIT;
-	rc = open_bundle(run, name, err);
+	int rc = open_bundle(run, name, err);
 	if (rc < 0) {
 		model_run_free(run);
 		return rc;
@@ -73,7 +254,9 @@ void model_run_free(struct model_run *run)
 {
 	if (!run)
 		return;
-	model_tables_close(run);
+	for (size_t i = 0; i < run->table_count; i++)
+		store_table_free(run->tables[i].table);
+	run->table_count = 0;
 	model_files_release(&run->files);
 	store_names_release(&run->names);
 	free(run->processes);

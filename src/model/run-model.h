@@ -8,7 +8,9 @@
 #ifndef SONDE_MODEL_RUN_MODEL_H
 #define SONDE_MODEL_RUN_MODEL_H
 
+#include "base/buf.h"
 #include "base/err.h"
+#include "store/schema.h"
 #include "store/table-read.h"
 
 #include <stdbool.h>
@@ -61,5 +63,15 @@ int model_run_check(struct model_run *run, struct sonde_err *err);
 int model_losses(struct model_run *run, void (*say)(void *arg, const char *sentence), void *arg, struct sonde_err *err);
 /* True if a file of the run is truncated, damaged or missing. */
 bool model_run_is_damaged(const struct model_run *run);
+
+/*
+ * Join and normalize paths lexically.
+ */
+
+/*
+ * Append base/name, or name alone if it is absolute. Empty components, "." and a trailing slash are removed, ".." is
+ * kept. An empty name yields the base; a relative name without a base stays relative and is never empty.
+ */
+void model_path_join(struct buf *out, const struct store_text *base, const struct store_text *name);
 
 #endif

@@ -2,10 +2,8 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "model/demangle.h"
 #include "model/dimensions.h"
 #include "model/elfnames.h"
-#include "model/namecache.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,8 +42,9 @@ struct place {
 struct model_stacks {
 	struct model_run *run;
 	struct arena arena;
-	struct node *nodes; /* by id - 1 */
-	size_t node_count;
+	struct node *nodes;     /* by id - 1 */
+	size_t node_count;      /* room for them */
+	size_t last_node;       /* the highest id */
 	struct module *modules; /* by number - 1 */
 	size_t module_count;
 	struct symbol *symbols; /* by module, start, order */
@@ -81,7 +80,6 @@ static bool make_room(void *array, size_t *count, int64_t id, size_t size)
 {
 	void **at = array;
 	size_t wanted = *count ? *count : 64;
-	char *more;
 
 	if (id < 1 || (uint64_t)id > MODEL_ROWS_MAX)
 		return false;
@@ -89,7 +87,7 @@ static bool make_room(void *array, size_t *count, int64_t id, size_t size)
 		wanted *= 2;
 	if (wanted == *count)
 		return true;
-	more = reallocarray(*at, wanted, size);
+	char *more = reallocarray(*at, wanted, size);
 	if (!more)
 		return false;
 	memset(more + *count * size, 0, (wanted - *count) * size);
@@ -98,7 +96,7 @@ static bool make_room(void *array, size_t *count, int64_t id, size_t size)
 	return true;
 }
 
-static int take_stack(struct model_stacks *s, const void *row)
+static int add_stack(struct model_stacks *s, const void *row)
 {
 	const struct store_stack *r = row;
 
@@ -106,6 +104,7 @@ static int take_stack(struct model_stacks *s, const void *row)
 		return 0; /* only in a hostile table */
 	if (!make_room(&s->nodes, &s->node_count, r->stack, sizeof(*s->nodes)))
 		return -ENOMEM;
+	s->last_node = (size_t)r->stack > s->last_node ? (size_t)r->stack : s->last_node;
 	s->nodes[r->stack - 1] = (struct node){
 		.parent = r->parent >= 1 && r->parent < r->stack ? r->parent : STORE_NULL,
 		.module = r->module,
@@ -114,17 +113,16 @@ static int take_stack(struct model_stacks *s, const void *row)
 	return 0;
 }
 
-static int take_module(struct model_stacks *s, const void *row)
+static int add_module(struct model_stacks *s, const void *row)
 {
 	const struct store_module *r = row;
 	const char *kind = model_cname(s->run, r->kind);
-	struct module *m;
 
 	if (r->module < 1 || (uint64_t)r->module > MODEL_ROWS_MAX)
 		return 0;
 	if (!make_room(&s->modules, &s->module_count, r->module, sizeof(*s->modules)))
 		return -ENOMEM;
-	m = &s->modules[r->module - 1];
+	struct module *m = &s->modules[r->module - 1];
 	m->path = model_cname(s->run, r->path);
 	m->build_id = r->build_id ? arena_copy(&s->arena, r->build_id->data, r->build_id->bytes) : NULL;
 	m->is_elf = kind && strcmp(kind, "elf") == 0;
@@ -133,7 +131,7 @@ static int take_module(struct model_stacks *s, const void *row)
 	return 0;
 }
 
-static int take_symbol(struct model_stacks *s, const void *row)
+static int add_symbol(struct model_stacks *s, const void *row)
 {
 	const struct store_symbol *r = row;
 	size_t cap = s->symbol_count;
@@ -168,19 +166,18 @@ static int by_start(const void *a, const void *b)
 int model_stacks_open(struct model_stacks **out, struct model_run *run, struct sonde_err *err)
 {
 	struct model_stacks *s = calloc(1, sizeof(*s));
-	int rc;
 
 	if (!s)
 		return err_sys(err, ENOMEM, "cannot load stacks");
 	s->run = run;
 	arena_init(&s->arena);
-	rc = model_load(run, MODEL_NAMES, err);
+	int rc = model_load(run, MODEL_NAMES, err);
 	if (!rc)
-		rc = each_row(run, STORE_TABLE_STACK, take_stack, s, err);
+		rc = each_row(run, STORE_TABLE_STACK, add_stack, s, err);
 	if (!rc)
-		rc = each_row(run, STORE_TABLE_MODULE, take_module, s, err);
+		rc = each_row(run, STORE_TABLE_MODULE, add_module, s, err);
 	if (!rc)
-		rc = each_row(run, STORE_TABLE_SYMBOL, take_symbol, s, err);
+		rc = each_row(run, STORE_TABLE_SYMBOL, add_symbol, s, err);
 	if (rc) {
 		model_stacks_free(s);
 		return rc;
@@ -307,7 +304,7 @@ static const struct place *name_place(struct model_stacks *s, const struct node 
 
 size_t model_stacks_count(const struct model_stacks *s)
 {
-	return s->node_count;
+	return s->last_node;
 }
 
 int64_t model_stack_parent(const struct model_stacks *s, int64_t stack)

@@ -1,4 +1,4 @@
-#include "model/timeline.h"
+#include "model/rows.h"
 
 #define POOL_ROWS ((size_t)1 << 18) /* per table */
 

@@ -1,5 +1,5 @@
 /* Recursive-descent parser and evaluator of the aggregation rules. */
-#include "pfw/aggregation-rules.h"
+#include "pfw/pfwlog.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum op { EQUAL, UNEQUAL, LESS, LESS_EQUAL, MORE, MORE_EQUAL, LIKE };
 enum field { NAME, CAT, DUR, TS, APP, RANK, ARG };
 
 struct parser {
-	struct rules *r;
+	struct aggregation_rules *r;
 	const char *at;
 	unsigned depth;
 };
@@ -20,7 +20,7 @@ static uint16_t parse_or(struct parser *p);
 
 static uint16_t node_new(struct parser *p, enum kind kind, uint16_t left, uint16_t right)
 {
-	struct rules *r = p->r;
+	struct aggregation_rules *r = p->r;
 	if (r->node_count == RULES_NODES_MAX || left == NONE || right == NONE)
 		return NONE;
 	r->nodes[r->node_count] = (struct rule_node){ .kind = (uint8_t)kind, .left = left, .right = right };
@@ -58,7 +58,7 @@ static void skip_space(struct parser *p)
 }
 
 /* Consumes the word if it is the next token. */
-static bool take_word(struct parser *p, const char *word)
+static bool parse_word(struct parser *p, const char *word)
 {
 	size_t n = strlen(word);
 	skip_space(p);
@@ -68,7 +68,7 @@ static bool take_word(struct parser *p, const char *word)
 	return true;
 }
 
-static bool take_char(struct parser *p, char c)
+static bool parse_char(struct parser *p, char c)
 {
 	skip_space(p);
 	if (*p->at != c)
@@ -77,7 +77,7 @@ static bool take_char(struct parser *p, char c)
 	return true;
 }
 
-static bool take_number(const char *text, size_t n, int64_t *number)
+static bool parse_number(const char *text, size_t n, int64_t *number)
 {
 	size_t i = n && text[0] == '-';
 	uint64_t v = 0;
@@ -93,7 +93,7 @@ static bool take_number(const char *text, size_t n, int64_t *number)
 }
 
 /* Parses a value into the node; returns false if it is missing. */
-static bool take_value(struct parser *p, struct rule_node *node)
+static bool parse_value(struct parser *p, struct rule_node *node)
 {
 	const char *start, *end;
 	skip_space(p);
@@ -113,11 +113,11 @@ static bool take_value(struct parser *p, struct rule_node *node)
 	}
 	node->value_at = (uint16_t)(start - p->r->text);
 	node->value_bytes = (uint16_t)(end - start);
-	node->is_number = take_number(start, node->value_bytes, &node->number);
+	node->is_number = parse_number(start, node->value_bytes, &node->number);
 	return true;
 }
 
-static bool take_op(struct parser *p, uint8_t *op)
+static bool parse_op(struct parser *p, uint8_t *op)
 {
 	static const struct {
 		const char *text;
@@ -131,30 +131,17 @@ static bool take_op(struct parser *p, uint8_t *op)
 			*op = (uint8_t)ops[i].op;
 			return true;
 		}
-	if (!take_word(p, "LIKE"))
+	if (!parse_word(p, "LIKE"))
 		return false;
 	*op = LIKE;
 	return true;
-}
-
-static void take_field(struct rule_node *node, const char *text, const char *word, size_t n)
-{
-	static const char *const names[] = { "name", "cat", "dur", "ts", "app", "rank" };
-	node->field = ARG;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (n == strlen(names[i]) && !memcmp(word, names[i], n))
-			node->field = (uint8_t)i;
-	if (n > 5 && !memcmp(word, "args.", 5))
-		word += 5, n -= 5;
-	node->key_at = (uint16_t)(word - text);
-	node->key_bytes = (uint16_t)n;
 }
 
 /* {a, b}: equal to one of the values. */
 static uint16_t parse_set(struct parser *p, const struct rule_node *like)
 {
 	uint16_t any = NONE;
-	if (!take_char(p, '{'))
+	if (!parse_char(p, '{'))
 		return NONE;
 	do {
 		uint16_t one = node_new(p, COMPARE, 0, 0);
@@ -165,11 +152,11 @@ static uint16_t parse_set(struct parser *p, const struct rule_node *like)
 		node->field = like->field;
 		node->key_at = like->key_at;
 		node->key_bytes = like->key_bytes;
-		if (!take_value(p, node))
+		if (!parse_value(p, node))
 			return NONE;
 		any = any == NONE ? one : node_new(p, OR, any, one);
-	} while (any != NONE && take_char(p, ','));
-	return take_char(p, '}') ? any : NONE;
+	} while (any != NONE && parse_char(p, ','));
+	return parse_char(p, '}') ? any : NONE;
 }
 
 static uint16_t parse_comparison(struct parser *p)
@@ -181,12 +168,21 @@ static uint16_t parse_comparison(struct parser *p)
 		p->at++;
 	if (p->at == word)
 		return NONE;
-	take_field(&made, p->r->text, word, (size_t)(p->at - word));
-	bool is_not = take_word(p, "NOT");
+	size_t n = (size_t)(p->at - word);
+	static const char *const names[] = { "name", "cat", "dur", "ts", "app", "rank" };
+	made.field = ARG;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (n == strlen(names[i]) && !memcmp(word, names[i], n))
+			made.field = (uint8_t)i;
+	if (n > 5 && !memcmp(word, "args.", 5))
+		word += 5, n -= 5;
+	made.key_at = (uint16_t)(word - p->r->text);
+	made.key_bytes = (uint16_t)n;
+	bool is_not = parse_word(p, "NOT");
 	uint16_t node = NONE;
-	if (take_word(p, "IN")) {
+	if (parse_word(p, "IN")) {
 		node = parse_set(p, &made);
-	} else if (take_op(p, &made.op) && take_value(p, &made)) {
+	} else if (parse_op(p, &made.op) && parse_value(p, &made)) {
 		node = node_new(p, COMPARE, 0, 0);
 		if (node != NONE)
 			p->r->nodes[node] = made;
@@ -199,11 +195,11 @@ static uint16_t parse_not(struct parser *p)
 	uint16_t node;
 	if (++p->depth > DEPTH_MAX)
 		return NONE;
-	if (take_word(p, "NOT")) {
+	if (parse_word(p, "NOT")) {
 		node = node_new(p, NOT, parse_not(p), 0);
-	} else if (take_char(p, '(')) {
+	} else if (parse_char(p, '(')) {
 		node = parse_or(p);
-		if (!take_char(p, ')'))
+		if (!parse_char(p, ')'))
 			node = NONE;
 	} else {
 		node = parse_comparison(p);
@@ -215,7 +211,7 @@ static uint16_t parse_not(struct parser *p)
 static uint16_t parse_and(struct parser *p)
 {
 	uint16_t node = parse_not(p);
-	while (node != NONE && take_word(p, "AND"))
+	while (node != NONE && parse_word(p, "AND"))
 		node = node_new(p, AND, node, parse_not(p));
 	return node;
 }
@@ -223,12 +219,12 @@ static uint16_t parse_and(struct parser *p)
 static uint16_t parse_or(struct parser *p)
 {
 	uint16_t node = parse_and(p);
-	while (node != NONE && take_word(p, "OR"))
+	while (node != NONE && parse_word(p, "OR"))
 		node = node_new(p, OR, node, parse_and(p));
 	return node;
 }
 
-static void read_rule(struct rules *r, char sign, const char *text)
+static void read_rule(struct aggregation_rules *r, char sign, const char *text)
 {
 	struct parser p = { .r = r, .at = text };
 	uint32_t kept = r->node_count;
@@ -244,7 +240,7 @@ static void read_rule(struct rules *r, char sign, const char *text)
 	*(sign == '-' ? &r->excluded : &r->included) += 1;
 }
 
-void rules_read(struct rules *r, const char *lines)
+void rules_read(struct aggregation_rules *r, const char *lines)
 {
 	memset(r, 0, sizeof(*r));
 	size_t n = strnlen(lines, sizeof(r->text) - 1);
@@ -289,7 +285,7 @@ static int order_text(const struct rule_value *v, const char *text, size_t n, bo
 	return rc ? rc : (v->bytes > n) - (v->bytes < n);
 }
 
-static bool find_value(const struct rules *r, const struct rule_node *node, const struct rule_event *e,
+static bool find_value(const struct aggregation_rules *r, const struct rule_node *node, const struct rule_event *e,
 		struct rule_value *v)
 {
 	switch ((enum field)node->field) {
@@ -317,7 +313,7 @@ static bool find_value(const struct rules *r, const struct rule_node *node, cons
 	return false;
 }
 
-static bool compares(const struct rules *r, const struct rule_node *node, const struct rule_event *e)
+static bool compares(const struct aggregation_rules *r, const struct rule_node *node, const struct rule_event *e)
 {
 	struct rule_value v;
 	const char *text = r->text + node->value_at;
@@ -338,7 +334,7 @@ static bool compares(const struct rules *r, const struct rule_node *node, const 
 	return order < 0 ? holds[node->op].less : order > 0 ? holds[node->op].more : holds[node->op].equal;
 }
 
-static bool holds_at(const struct rules *r, uint16_t at, const struct rule_event *e)
+static bool holds_at(const struct aggregation_rules *r, uint16_t at, const struct rule_event *e)
 {
 	const struct rule_node *node = &r->nodes[at];
 	switch ((enum kind)node->kind) {
@@ -354,7 +350,7 @@ static bool holds_at(const struct rules *r, uint16_t at, const struct rule_event
 	return false;
 }
 
-bool rules_hold(const struct rules *r, const struct rule_event *e)
+bool rules_hold(const struct aggregation_rules *r, const struct rule_event *e)
 {
 	bool is_included = !r->included && r->excluded;
 	for (uint32_t i = 0; i < r->rule_count; i++) {

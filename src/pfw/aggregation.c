@@ -51,18 +51,13 @@ static bool sums_make(struct pfwlog *log)
 	return s->table != NULL;
 }
 
-static struct rule_value app_of(const struct pfwlog *log)
-{
-	const char *exe = log->state->setup.exe, *slash = strrchr(exe, '/');
-	exe = slash ? slash + 1 : exe;
-	return (struct rule_value){ .text = exe, .bytes = strlen(exe) };
-}
-
 bool log_is_summed(const struct pfwlog *log, struct rule_event *e)
 {
 	if (!log->rules)
 		return log->state->setup.interval_ns != 0;
-	e->app = app_of(log);
+	const char *exe = log->state->setup.exe, *slash = strrchr(exe, '/');
+	exe = slash ? slash + 1 : exe;
+	e->app = (struct rule_value){ .text = exe, .bytes = strlen(exe) };
 	e->rank = log->state->setup.rank;
 	return rules_hold(log->rules, e);
 }

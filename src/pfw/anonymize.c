@@ -5,7 +5,7 @@
  * that are not names stay: quoted numbers, hashes, modes, dates, versions. A record that defines the name of a hash
  * gets the hash as the name. Event names and categories stay: they describe the operation, not its object.
  */
-#include "pfw/name-hash.h"
+#include "pfw/line-write.h"
 #include "pfw/pfw-tools.h"
 
 #include <inttypes.h>
@@ -38,16 +38,15 @@ static void put_value(struct buf *out, const char *at, const char *end)
 {
 	while (at < end) {
 		unsigned flags = 0;
-		const char *to, *next;
 
 		if (*at != '"') {
 			buf_addc(out, *at++);
 			continue;
 		}
-		to = jsonscan_string(at + 1, end, &flags);
+		const char *to = jsonscan_string(at + 1, end, &flags);
 		if (!to)
 			return;
-		next = jsonscan_blanks(to, end);
+		const char *next = jsonscan_blanks(to, end);
 		if (next < end && *next == ':')
 			buf_add(out, at, (size_t)(to - at));
 		else

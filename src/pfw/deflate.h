@@ -47,8 +47,7 @@ static inline size_t deflate_bound(size_t n)
  */
 size_t deflate_member(struct deflater *d, const void *data, size_t n, void *out);
 
-/* crc.c: CRC-32 as in gzip. */
+/* CRC-32 as in gzip. */
 uint32_t deflate_crc(const struct deflater *d, const void *data, size_t n);
-void deflate_crc_init(struct deflater *d);
 
 #endif

@@ -13,9 +13,12 @@
 #ifndef SONDE_PFW_EVENT_PARSE_H
 #define SONDE_PFW_EVENT_PARSE_H
 
-#include "pfw/import-cache.h"
 #include "pfw/line-parse.h"
+#include "pfw/name-tables.h"
 #include "store/schema.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 enum pfw_role {
 	PFW_ROLE_NONE,
@@ -87,8 +90,11 @@ int pfw_event_make(struct pfw_event *e, const struct pfw_context *ctx, struct pf
 struct pfw_scale pfw_scale_of(const struct pfw_context *ctx, enum store_table_id table, unsigned column);
 int64_t pfw_product(int64_t a, int64_t b); /* STORE_NULL if it overflows or either is null */
 
-/* event-fields.c; called by pfw_event_make. */
-void pfw_fields_put(struct pfw_event *e, const struct pfw_context *ctx, struct pfw_line *line);
-bool pfw_is_time(const struct pfw_context *ctx, const struct pfw_field *f);
+/* Maps between DFTracer's categories (POSIX, STDIO) and those of calls. */
+
+/* "data", "open", "meta" and so on, by the call's name; "stdio" for STDIO calls. */
+const char *pfw_call_category(const char *name, size_t n, bool is_stdio);
+/* STDIO or POSIX, for a call category, which may be NULL. */
+const char *pfw_trace_category(const char *call_category);
 
 #endif

@@ -1,7 +1,9 @@
 /* gzip with ISA-L. */
 #include "pfw/gzip-read.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <isa-l/igzip_lib.h>
@@ -145,15 +147,8 @@ struct starts {
 
 static int add_start(struct starts *s, uint64_t at)
 {
-	if (s->count == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 16;
-		uint64_t *grown = reallocarray(s->at, cap, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		s->at = grown;
-		s->cap = cap;
-	}
+	if (!VEC_GROW(s->at, s->cap, s->count + 1, VEC_MAX))
+		return -ENOMEM;
 	s->at[s->count++] = at;
 	return 0;
 }
@@ -163,12 +158,11 @@ static bool is_member(int fd, uint64_t at)
 {
 	struct pfw_gzip *g;
 	char text[PROBE_BYTES];
-	enum pfw_gzip_status status;
 	size_t n;
 
 	if (pfw_gzip_open(&g, fd, at) < 0)
 		return false;
-	status = pfw_gzip_read(g, text, sizeof(text), &n);
+	enum pfw_gzip_status status = pfw_gzip_read(g, text, sizeof(text), &n);
 	pfw_gzip_free(g);
 	return status == PFW_GZIP_MORE || status == PFW_GZIP_MEMBER;
 }
@@ -180,11 +174,10 @@ static int scan_piece(struct starts *s, int fd, uint64_t stride, const uint8_t *
 
 	while (i + PFW_GZIP_HEAD_BYTES <= n) {
 		const uint8_t *hit = memchr(piece + i, 0x1f, n - PFW_GZIP_HEAD_BYTES + 1 - i);
-		size_t k;
 
 		if (!hit)
 			break;
-		k = (size_t)(hit - piece);
+		size_t k = (size_t)(hit - piece);
 		i = k + 1;
 		if (hit[1] != 0x8b || !pfw_gzip_is_head(hit, n - k))
 			continue;
@@ -197,16 +190,6 @@ static int scan_piece(struct starts *s, int fd, uint64_t stride, const uint8_t *
 	return 0;
 }
 
-static ssize_t read_at(int fd, void *place, size_t n, uint64_t at)
-{
-	ssize_t got;
-
-	do
-		got = pread(fd, place, n, (off_t)at);
-	while (got < 0 && errno == EINTR);
-	return got;
-}
-
 int pfw_gzip_scan(int fd, uint64_t bytes, uint64_t stride, uint64_t **starts, size_t *count, struct sonde_err *err)
 {
 	CLEANUP(cleanup_free) uint8_t *piece = malloc(SCAN_BYTES);
@@ -215,7 +198,7 @@ int pfw_gzip_scan(int fd, uint64_t bytes, uint64_t stride, uint64_t **starts, si
 	uint64_t at = stride; /* no other member can start before */
 
 	while (rc == 0 && at < bytes) {
-		ssize_t n = read_at(fd, piece, SCAN_BYTES, at);
+		ssize_t n = TEMP_FAILURE_RETRY(pread(fd, piece, SCAN_BYTES, (off_t)at));
 
 		if (n <= 0) {
 			rc = n < 0 ? -errno : 0;
@@ -260,4 +243,73 @@ int pfw_gzip_deflate(struct buf *out, const void *text, size_t n)
 	out->len += stream.total_out;
 	out->data[out->len] = '\0';
 	return 0;
+}
+
+struct gzip_stream {
+	FILE *under;
+	struct buf text, packed;
+};
+
+/* Writes the first n bytes as a member and keeps the rest. */
+static int write_member(struct gzip_stream *g, size_t n)
+{
+	buf_reset(&g->packed);
+	int rc = pfw_gzip_deflate(&g->packed, g->text.data, n);
+	if (rc < 0) {
+		errno = -rc;
+		return -1;
+	}
+	memmove(g->text.data, g->text.data + n, g->text.len - n);
+	g->text.len -= n;
+	return fwrite(g->packed.data, 1, g->packed.len, g->under) == g->packed.len ? 0 : -1;
+}
+
+static ssize_t take(void *cookie, const char *bytes, size_t n)
+{
+	struct gzip_stream *g = cookie;
+
+	buf_add(&g->text, bytes, n);
+	if (buf_error(&g->text)) {
+		errno = ENOMEM;
+		return 0;
+	}
+	if (g->text.len < GZIP_MEMBER_BYTES)
+		return (ssize_t)n;
+	const char *newline = memrchr(g->text.data, '\n', g->text.len);
+	if (write_member(g, newline ? (size_t)(newline - g->text.data) + 1 : g->text.len) < 0)
+		return 0;
+	return (ssize_t)n;
+}
+
+static int finish(void *cookie)
+{
+	struct gzip_stream *g = cookie;
+	int rc = write_member(g, g->text.len), error = errno;
+
+	if (fclose(g->under) != 0 && rc == 0) {
+		rc = -1;
+		error = errno;
+	}
+	buf_release(&g->text);
+	buf_release(&g->packed);
+	free(g);
+	errno = error;
+	return rc;
+}
+
+FILE *gzip_stream_open(FILE *under)
+{
+	static const cookie_io_functions_t functions = { .write = take, .close = finish };
+	struct gzip_stream *g = malloc(sizeof(*g));
+	FILE *stream;
+
+	if (!g)
+		return NULL;
+	*g = (struct gzip_stream){ .under = under };
+	buf_init(&g->text, 0);
+	buf_init(&g->packed, 0);
+	stream = fopencookie(g, "w", functions);
+	if (!stream)
+		free(g);
+	return stream;
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum pfw_gzip_status {
 	PFW_GZIP_MORE,    /* more data to read */
@@ -48,5 +49,18 @@ int pfw_gzip_scan(int fd, uint64_t bytes, uint64_t stride, uint64_t **starts, si
 
 /* Appends text as one gzip member; 0 or -ENOMEM. */
 int pfw_gzip_deflate(struct buf *out, const void *text, size_t n);
+
+/*
+ * A stream that compresses what is written to it.
+ *
+ * Each member holds about GZIP_MEMBER_BYTES of text, and whole lines if the text has lines. So several threads can read
+ * the file, and a truncated file loses only its last member. A write error fails the stream, with errno, at the latest
+ * when it is closed.
+ */
+
+#define GZIP_MEMBER_BYTES ((size_t)4 << 20)
+
+/* Closing it also closes `under`. NULL and errno on failure; the caller then still owns `under`. */
+FILE *gzip_stream_open(FILE *under);
 
 #endif

@@ -1,9 +1,9 @@
 /* Finds trace files and inspects their first lines. */
-#include "pfw/import-input.h"
-
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/vec.h"
 #include "pfw/gzip-read.h"
+#include "pfw/import-part.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -30,21 +30,9 @@ void pfw_inputs_release(struct pfw_inputs *in)
 
 static int add_file(struct pfw_inputs *in, const char *path)
 {
-	char *copy = in->count < INPUTS_MAX ? strdup(path) : NULL;
-
 	if (in->count >= INPUTS_MAX)
 		return -E2BIG;
-	if (copy && in->count == in->cap) {
-		size_t cap = in->cap ? 2 * in->cap : 16;
-		struct pfw_input *items = reallocarray(in->items, cap, sizeof(*items));
-
-		if (!items) {
-			free(copy);
-			return -ENOMEM;
-		}
-		in->items = items;
-		in->cap = cap;
-	}
+	char *copy = VEC_GROW(in->items, in->cap, in->count + 1, INPUTS_MAX) ? strdup(path) : NULL;
 	if (!copy)
 		return -ENOMEM;
 	in->items[in->count++] = (struct pfw_input){ .path = copy };
@@ -101,11 +89,10 @@ int pfw_inputs_add(struct pfw_inputs *in, const char *path, struct sonde_err *er
 {
 	struct stat st;
 	size_t before = in->count;
-	int rc;
 
 	if (stat(path, &st) < 0)
 		return err_sys(err, errno, "cannot read '%s'", path);
-	rc = S_ISDIR(st.st_mode) ? add_tree(in, path, 0) : add_file(in, path);
+	int rc = S_ISDIR(st.st_mode) ? add_tree(in, path, 0) : add_file(in, path);
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot read '%s'", path);
 	if (in->count == before)
@@ -125,7 +112,6 @@ static size_t read_head(int fd, bool is_gzip, char *text)
 {
 	struct pfw_gzip *g = NULL;
 	size_t n = 0, got;
-	const char *newline;
 
 	if (!is_gzip) {
 		ssize_t rc = pread(fd, text, HEAD_BYTES, 0);
@@ -140,12 +126,12 @@ static size_t read_head(int fd, bool is_gzip, char *text)
 		} while (n < HEAD_BYTES && (status == PFW_GZIP_MORE || status == PFW_GZIP_MEMBER));
 	}
 	pfw_gzip_free(g);
-	newline = memrchr(text, '\n', n);
+	const char *newline = memrchr(text, '\n', n);
 	return newline ? (size_t)(newline - text) + 1 : 0;
 }
 
 /* Reads host and time unit from a record; returns true once both are known. */
-static bool look_at(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_line *line, bool *has_unit)
+static bool inspect_line(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_line *line, bool *has_unit)
 {
 	const struct pfw_field *hash = pfw_line_arg(line, PFW_KEY_hhash), *name = pfw_line_arg(line, PFW_KEY_hostname);
 	const struct pfw_field *ts = pfw_line_get(line, PFW_KEY_ts), *pid = pfw_line_get(line, PFW_KEY_pid);
@@ -170,7 +156,7 @@ static bool look_at(struct pfw_input *in, struct pfw_dims *dims, const struct pf
 	return *has_unit && in->ctx.host_kind != PFW_HOST_NONE;
 }
 
-static void look_at_text(struct pfw_input *in, struct pfw_dims *dims, const char *text, size_t n, bool has_unit)
+static void inspect_text(struct pfw_input *in, struct pfw_dims *dims, const char *text, size_t n, bool has_unit)
 {
 	CLEANUP(pfw_line_release) struct pfw_line line = PFW_LINE_INIT;
 	const char *end = text + n;
@@ -179,7 +165,7 @@ static void look_at_text(struct pfw_input *in, struct pfw_dims *dims, const char
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 
 		if (pfw_line_scan(&line, text, (size_t)(newline - text)) == PFW_LINE_RECORD &&
-				look_at(in, dims, &line, &has_unit))
+				inspect_line(in, dims, &line, &has_unit))
 			return;
 		text = newline + 1;
 	}
@@ -190,18 +176,8 @@ static uint64_t part_bytes(const struct pfw_input *in, uint64_t wanted)
 	return in->bytes / PARTS_MAX > wanted ? in->bytes / PARTS_MAX : wanted;
 }
 
-/* Parts of a plain text may start anywhere; the reader of a part finds its first line. */
-static int cut_text(struct pfw_input *in, uint64_t stride)
-{
-	in->part_count = in->is_unsplit || in->bytes == 0 ? 1 : (size_t)((in->bytes + stride - 1) / stride);
-	in->starts = calloc(in->part_count, sizeof(*in->starts));
-	for (size_t i = 0; in->starts && i < in->part_count; i++)
-		in->starts[i] = i * stride;
-	return in->starts ? 0 : -ENOMEM;
-}
-
 /* Determines the default host and the time unit from the first lines. */
-static int look_at_head(struct pfw_input *in, int fd, struct pfw_dims *dims, int64_t unit_ns)
+static int inspect_head(struct pfw_input *in, int fd, struct pfw_dims *dims, int64_t unit_ns)
 {
 	char *text = malloc(HEAD_BYTES);
 
@@ -209,16 +185,15 @@ static int look_at_head(struct pfw_input *in, int fd, struct pfw_dims *dims, int
 		return -ENOMEM;
 	in->ctx = (struct pfw_context){ .unit_ns = unit_ns ? unit_ns : 1000, .host_kind = PFW_HOST_NONE };
 	in->first_pid = STORE_NULL;
-	look_at_text(in, dims, text, read_head(fd, in->is_gzip, text), unit_ns != 0);
+	inspect_text(in, dims, text, read_head(fd, in->is_gzip, text), unit_ns != 0);
 	free(text);
 	return 0;
 }
 
-static int look(struct pfw_input *in, int fd, struct pfw_dims *dims, const struct pfw_look *look_for)
+static int look(struct pfw_input *in, int fd, struct pfw_dims *dims, const struct pfw_inspection *look_for)
 {
 	char head[PFW_GZIP_HEAD_BYTES];
 	struct stat st;
-	int rc;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
@@ -226,18 +201,25 @@ static int look(struct pfw_input *in, int fd, struct pfw_dims *dims, const struc
 		return S_ISDIR(st.st_mode) ? -EISDIR : -ESPIPE;
 	in->bytes = (uint64_t)st.st_size;
 	in->is_gzip = pread(fd, head, sizeof(head), 0) >= 2 && !memcmp(head, "\x1f\x8b", 2);
-	rc = look_at_head(in, fd, dims, look_for->unit_ns);
+	int rc = inspect_head(in, fd, dims, look_for->unit_ns);
 	if (rc < 0)
 		return rc;
 	free(in->starts);
 	in->starts = NULL;
-	if (!in->is_gzip)
-		return cut_text(in, part_bytes(in, look_for->text_part_bytes));
+	if (!in->is_gzip) {
+		/* Parts of a plain text may start anywhere; the reader of a part finds its first line. */
+		uint64_t stride = part_bytes(in, look_for->text_part_bytes);
+		in->part_count = in->is_unsplit || in->bytes == 0 ? 1 : (size_t)((in->bytes + stride - 1) / stride);
+		in->starts = calloc(in->part_count, sizeof(*in->starts));
+		for (size_t i = 0; in->starts && i < in->part_count; i++)
+			in->starts[i] = i * stride;
+		return in->starts ? 0 : -ENOMEM;
+	}
 	return pfw_gzip_scan(fd, in->is_unsplit ? 0 : in->bytes, part_bytes(in, look_for->gzip_part_bytes), &in->starts,
 			&in->part_count, NULL);
 }
 
-void pfw_input_look(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_look *look_for)
+void pfw_input_inspect(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_inspection *look_for)
 {
 	CLEANUP(cleanup_fd) int fd = pfw_input_open(in);
 	int rc = fd < 0 ? fd : look(in, fd, dims, look_for);

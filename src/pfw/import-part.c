@@ -1,6 +1,7 @@
 #include "pfw/import-part.h"
 
 #include "base/cleanup.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,6 +9,95 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define PART_LINES_MAX 10
+#define LINES_MAX 1000 /* over all parts */
+
+/* The piece number, from 1; the line joined at the start of the part sorts before the first piece. */
+static size_t place_of(const struct pfw_lost_line *line)
+{
+	return line->piece == PFW_FIRST_LINE ? 0 : line->piece == PFW_LAST_LINE ? SIZE_MAX : line->piece + 1;
+}
+
+static int order(const void *a, const void *b)
+{
+	const struct pfw_lost_line *left = a, *right = b;
+
+	if (left->part != right->part)
+		return left->part < right->part ? -1 : 1;
+	if (left->piece != right->piece)
+		return place_of(left) < place_of(right) ? -1 : 1;
+	return (left->line > right->line) - (left->line < right->line);
+}
+
+/* The entry for another line of this part: a new one, or the last kept one if this line precedes it. */
+static struct pfw_lost_line *place_for(struct pfw_lost *l, const struct pfw_lost_line *line)
+{
+	struct pfw_lost_line *last = NULL;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct pfw_lost_line *other = &l->lines[i];
+
+		if (other->part != line->part)
+			continue;
+		kept++;
+		if (!last || order(last, other) < 0)
+			last = other;
+	}
+	if (kept >= PART_LINES_MAX)
+		return order(line, last) < 0 ? last : NULL;
+	if (!VEC_GROW(l->lines, l->cap, l->count + 1, LINES_MAX))
+		return NULL;
+	return &l->lines[l->count++];
+}
+
+void pfw_lost_add(struct pfw_lost *l, const struct pfw_lost_line *line, const char *text)
+{
+	struct pfw_lost_line *place = l->count < LINES_MAX ? place_for(l, line) : NULL;
+
+	if (!place)
+		return;
+	*place = *line;
+	for (size_t i = 0; text && i < line->bytes && i < sizeof(place->text) - 1; i++)
+		place->text[i] = text[i] ? text[i] : ' ';
+}
+
+void pfw_lost_sort(struct pfw_lost *l)
+{
+	if (l->count)
+		qsort(l->lines, l->count, sizeof(*l->lines), order);
+}
+
+/* Counts the lines of a part's head and its first `pieces` pieces. */
+static uint64_t lines_of(const struct pfw_part *p, size_t pieces)
+{
+	/* A line that ends in the head is counted in the part where it ends. */
+	uint64_t lines = p->index > 0 && p->input->is_gzip && p->has_newline;
+
+	for (size_t i = 0; i < pieces && i < p->piece_count && i < p->piece_room; i++)
+		lines += p->piece_lines[i];
+	return lines;
+}
+
+uint64_t pfw_lost_number(const struct pfw_lost_line *line)
+{
+	const struct pfw_part *part = line->part;
+	uint64_t lines = 0;
+
+	for (const struct pfw_part *p = part - part->index; p < part; p++)
+		lines += lines_of(p, SIZE_MAX);
+	if (line->piece == PFW_FIRST_LINE)
+		return lines + 1;
+	lines += lines_of(part, line->piece);
+	return line->piece == PFW_LAST_LINE ? lines + 1 : lines + line->line + 1;
+}
+
+void pfw_lost_release(struct pfw_lost *l)
+{
+	free(l->lines);
+	*l = (struct pfw_lost){ 0 };
+}
 
 #define REST_BYTES 4096 /* up to this many bytes of a partial line are copied into the next piece */
 
@@ -99,12 +189,11 @@ static int fail(struct reader *r, int error)
 static int make_room(struct reader *r)
 {
 	size_t cap = r->piece ? 2 * r->piece->cap : PFW_PIECE_BYTES;
-	struct pfw_piece *grown;
 
 	if (r->piece && r->len + PFW_PIECE_BYTES / 2 <= r->piece->cap)
 		return 0;
 	want_long(r, cap);
-	grown = pfw_piece_new(cap);
+	struct pfw_piece *grown = pfw_piece_new(cap);
 	if (!grown)
 		return fail(r, ENOMEM);
 	if (r->piece)
@@ -178,7 +267,7 @@ static void drop_first(struct reader *r, size_t newline)
 }
 
 /* Handles lines up to `end`, after a newline. They may follow a head, or the end of a skipped line. */
-static int take_lines(struct reader *r, size_t end)
+static int pass_lines(struct reader *r, size_t end)
 {
 	size_t from = 0;
 
@@ -198,13 +287,13 @@ static int take_lines(struct reader *r, size_t end)
 }
 
 /* Handles the bytes added after `looked`. */
-static int take_bytes(struct reader *r)
+static int read_bytes(struct reader *r)
 {
 	const char *text = r->piece->text;
 	const char *newline = memrchr(text + r->looked, '\n', r->len - r->looked);
 
 	if (newline)
-		return take_lines(r, (size_t)(newline - text) + 1);
+		return pass_lines(r, (size_t)(newline - text) + 1);
 	if (r->is_skipping)
 		r->len = 0;
 	if (r->len > PFW_LINE_BYTES_MAX) {
@@ -223,20 +312,10 @@ static int finish_lines(struct reader *r)
 	if (!r->len || (r->wants_head && r->drops_head))
 		return 0;
 	r->piece->text[r->len++] = '\n';
-	return take_lines(r, r->len);
+	return pass_lines(r, r->len);
 }
 
 /* Plain text. */
-
-static ssize_t read_some(int fd, char *place, size_t n, uint64_t at)
-{
-	ssize_t got;
-
-	do
-		got = pread(fd, place, n, (off_t)at);
-	while (got < 0 && errno == EINTR);
-	return got;
-}
 
 /*
  * Finds the newline that ends the part's last line; `at` is the file offset of the text's end. Returns the line's end
@@ -245,13 +324,11 @@ static ssize_t read_some(int fd, char *place, size_t n, uint64_t at)
 static size_t last_line_end(const struct reader *r, uint64_t at)
 {
 	uint64_t begin = at - r->len, to = r->part->to;
-	const char *newline;
-	size_t skip;
 
 	if (at < to)
 		return 0;
-	skip = to - 1 > begin ? (size_t)(to - 1 - begin) : 0;
-	newline = memchr(r->piece->text + skip, '\n', r->len - skip);
+	size_t skip = to - 1 > begin ? (size_t)(to - 1 - begin) : 0;
+	const char *newline = memchr(r->piece->text + skip, '\n', r->len - skip);
 	return newline ? (size_t)(newline - r->piece->text) + 1 : 0;
 }
 
@@ -261,12 +338,10 @@ static int read_text(struct reader *r, int fd)
 
 	r->wants_head = r->drops_head = r->part->from > 0;
 	for (;;) {
-		ssize_t n;
-		size_t end;
-
 		if (make_room(r) < 0)
 			return -ENOMEM;
-		n = read_some(fd, r->piece->text + r->len, r->piece->cap - r->len - 1, at);
+		ssize_t n = TEMP_FAILURE_RETRY(
+				pread(fd, r->piece->text + r->len, r->piece->cap - r->len - 1, (off_t)at));
 		if (n < 0)
 			return fail(r, errno);
 		if (n == 0)
@@ -274,12 +349,12 @@ static int read_text(struct reader *r, int fd)
 		at += (uint64_t)n;
 		r->len += (size_t)n;
 		r->part->text_bytes += (uint64_t)n;
-		end = last_line_end(r, at);
+		size_t end = last_line_end(r, at);
 		if (end) {
 			r->len = end;
-			return take_lines(r, end);
+			return pass_lines(r, end);
 		}
-		if (take_bytes(r) < 0)
+		if (read_bytes(r) < 0)
 			return -ENOMEM;
 	}
 }
@@ -307,7 +382,7 @@ static int read_members(struct reader *r, struct pfw_gzip *g)
 		p->status = pfw_gzip_read(g, r->piece->text + r->len, r->piece->cap - r->len - 1, &n);
 		r->len += n;
 		p->text_bytes += n;
-		if (n && take_bytes(r) < 0)
+		if (n && read_bytes(r) < 0)
 			return -ENOMEM;
 		p->members += p->status == PFW_GZIP_MEMBER;
 		if (p->status == PFW_GZIP_MEMBER && is_at_end(p, g))

@@ -8,12 +8,53 @@
 #ifndef SONDE_PFW_IMPORT_PART_H
 #define SONDE_PFW_IMPORT_PART_H
 
+#include "base/err.h"
+#include "pfw/event-parse.h"
 #include "pfw/gzip-read.h"
-#include "pfw/import-input.h"
 #include "pfw/line-template.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+
+/* import-input: the files of an import, and what is known about them before they are read. */
+
+struct pfw_input {
+	char *path;
+	uint64_t bytes;
+	bool is_gzip;
+	bool is_unsplit; /* its members must be read sequentially */
+	struct pfw_context ctx;
+	int64_t first_pid; /* pid of its first record; STORE_NULL if unknown */
+	uint64_t *starts;  /* offsets of the parts */
+	size_t part_count;
+	size_t first_part; /* index among all parts of the import */
+	int error;         /* errno if it cannot be read */
+};
+
+struct pfw_inputs {
+	struct pfw_input *items;
+	size_t count;
+	/* private */
+	size_t cap;
+};
+
+#define PFW_INPUTS_INIT { .items = NULL }
+
+void pfw_inputs_release(struct pfw_inputs *in);
+/* Adds a file, or all *.pfw and *.pfw.gz below a directory, sorted; -ENOENT if there are none. */
+int pfw_inputs_add(struct pfw_inputs *in, const char *path, struct sonde_err *err);
+
+struct pfw_inspection {
+	int64_t unit_ns; /* 0: detect */
+	uint64_t text_part_bytes, gzip_part_bytes;
+};
+
+/*
+ * Finds the starts of its parts, the default host (dims NULL: not its name) and the time unit. Errors are in in->error.
+ */
+void pfw_input_inspect(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_inspection *look_for);
+int pfw_input_open(const struct pfw_input *in); /* file descriptor, or -errno */
+bool pfw_is_trace_name(const char *name);       /* *.pfw, *.pfw.gz */
 
 #define PFW_PIECE_BYTES ((size_t)256 << 10)
 #define PFW_SEAM_BYTES_MAX ((size_t)64 << 20) /* limit for all heads and tails in memory */
@@ -69,5 +110,41 @@ void pfw_part_read(struct pfw_part *p, const struct pfw_part_ops *ops);
 void pfw_part_release(struct pfw_part *p);
 /* Formats what is wrong with the part as a whole, one sentence without a full stop; returns false if nothing is. */
 bool pfw_part_describe(const struct pfw_part *p, char *text, size_t size);
+
+/*
+ * The lines that an import could not read, until their line numbers are known.
+ *
+ * Threads find them in any order. The first few of each part are kept, so the report does not depend on how the work
+ * was divided. Further lines are only counted, by the workers. The functions do not lock.
+ */
+
+/* Pseudo pieces of a single line: the line joined at a part's start, and the one at the end of the file. */
+#define PFW_FIRST_LINE (SIZE_MAX - 1)
+#define PFW_LAST_LINE SIZE_MAX
+
+struct pfw_lost_line {
+	const struct pfw_part *part;
+	size_t piece;
+	uint64_t line; /* index within the piece */
+	const char *reason;
+	size_t where;
+	size_t bytes;   /* length of the whole line */
+	char text[100]; /* the first bytes of the line */
+};
+
+struct pfw_lost {
+	struct pfw_lost_line *lines; /* the first lines of each part, unsorted */
+	size_t count;
+	/* private */
+	size_t cap;
+};
+
+/* `text` is the whole line, or NULL if it was not kept. */
+void pfw_lost_add(struct pfw_lost *l, const struct pfw_lost_line *line, const char *text);
+/* Sorts the lines in input order. */
+void pfw_lost_sort(struct pfw_lost *l);
+/* The line number in its file, from 1. Call after all parts are read. */
+uint64_t pfw_lost_number(const struct pfw_lost_line *line);
+void pfw_lost_release(struct pfw_lost *l);
 
 #endif

@@ -1,5 +1,7 @@
 #include "pfw/import-pool.h"
 
+#include "base/vec.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@ static void keep_lost(struct import_pool *c, const struct pfw_lost_line *lost, c
 	pthread_mutex_unlock(&c->lock);
 }
 
-static void tell_line(void *arg, const struct pfw_problem *problem)
+static void report_line(void *arg, const struct pfw_problem *problem)
 {
 	struct member *m = arg;
 	struct pfw_lost_line lost = {
@@ -37,35 +39,23 @@ static void tell_line(void *arg, const struct pfw_problem *problem)
 /* Pieces. */
 
 /* Counts lines per piece, so that any line can be reported with its number in the file. */
-static void note_lines(struct import_pool *c, struct pfw_part *part, size_t number, uint64_t lines)
+static void record_lines(struct import_pool *c, struct pfw_part *part, size_t number, uint64_t lines)
 {
 	pthread_mutex_lock(&c->lock);
-	if (number >= part->piece_room) {
-		size_t room = part->piece_room;
-		uint32_t *grown;
-
-		while (room <= number)
-			room = room ? 2 * room : 4;
-		grown = room > part->piece_room ? reallocarray(part->piece_lines, room, sizeof(*grown)) : NULL;
-		if (grown) {
-			memset(grown + part->piece_room, 0, (room - part->piece_room) * sizeof(*grown));
-			part->piece_lines = grown;
-			part->piece_room = room;
-		}
-	}
-	if (number < part->piece_room)
+	size_t had = part->piece_room;
+	if (VEC_GROW(part->piece_lines, part->piece_room, number + 1, VEC_MAX)) {
+		memset(part->piece_lines + had, 0, (part->piece_room - had) * sizeof(*part->piece_lines));
 		part->piece_lines[number] = (uint32_t)lines;
+	}
 	pthread_mutex_unlock(&c->lock);
 }
 
 static void work_on(struct member *m, const struct pfw_piece *piece)
 {
-	uint64_t lines;
-
 	m->piece = piece;
-	lines = pfw_worker_text(&m->worker, &piece->part->input->ctx, piece->text + piece->from,
+	uint64_t lines = pfw_worker_text(&m->worker, &piece->part->input->ctx, piece->text + piece->from,
 			piece->to - piece->from);
-	note_lines(m->pool, piece->part, piece->number, lines);
+	record_lines(m->pool, piece->part, piece->number, lines);
 }
 
 /* If a thread is idle and the queue has room, queues the piece and returns another to continue with; otherwise NULL. */
@@ -107,19 +97,8 @@ static void skip_line(void *arg, struct pfw_part *part, size_t number)
 	m->worker.counts.lines++;
 	m->worker.counts.too_long++;
 	if (number < PFW_FIRST_LINE)
-		note_lines(m->pool, part, number, 1);
+		record_lines(m->pool, part, number, 1);
 	keep_lost(m->pool, &lost, NULL);
-}
-
-static void give_back(struct import_pool *c, struct pfw_piece *piece)
-{
-	pthread_mutex_lock(&c->lock);
-	if (c->spare_count < PFW_QUEUE_MAX) {
-		c->spare[c->spare_count++] = piece;
-		piece = NULL;
-	}
-	pthread_mutex_unlock(&c->lock);
-	pfw_piece_free(piece);
 }
 
 /* Seams: lines that start in one part and end in another, joined once both parts are read. */
@@ -257,7 +236,13 @@ static void work(struct member *m)
 		pthread_mutex_unlock(&c->lock);
 		if (piece) {
 			work_on(m, piece);
-			give_back(c, piece);
+			pthread_mutex_lock(&c->lock);
+			if (c->spare_count < PFW_QUEUE_MAX) {
+				c->spare[c->spare_count++] = piece;
+				piece = NULL;
+			}
+			pthread_mutex_unlock(&c->lock);
+			pfw_piece_free(piece);
 		} else if (part) {
 			work_on_part(m, part);
 		} else {
@@ -287,7 +272,7 @@ static int start(struct import_pool *c, struct member *members, pthread_t *threa
 
 		members[i].pool = c;
 		members[i].is_first = i == 0;
-		members[i].worker.tell = tell_line;
+		members[i].worker.tell = report_line;
 		members[i].worker.arg = &members[i];
 		if (rc < 0)
 			return rc;

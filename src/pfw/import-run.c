@@ -41,30 +41,30 @@ int64_t import_unit_ns(enum import_unit unit)
 struct looking {
 	struct pfw_inputs *inputs;
 	struct pfw_dims *dims;
-	struct pfw_look look_for;
+	struct pfw_inspection look_for;
 	atomic_size_t next;
 };
 
-static void *look_some(void *arg)
+static void *inspect_some(void *arg)
 {
 	struct looking *l = arg;
 	size_t i;
 
 	while ((i = atomic_fetch_add(&l->next, 1)) < l->inputs->count)
-		pfw_input_look(&l->inputs->items[i], l->dims, &l->look_for);
+		pfw_input_inspect(&l->inputs->items[i], l->dims, &l->look_for);
 	return NULL;
 }
 
-static void look_at_all(struct pfw_inputs *inputs, struct pfw_dims *dims, int64_t unit, unsigned threads)
+static void inspect_all(struct pfw_inputs *inputs, struct pfw_dims *dims, int64_t unit, unsigned threads)
 {
 	struct looking l = { .inputs = inputs, .dims = dims, .look_for = { unit, TEXT_PART_BYTES, GZIP_PART_BYTES } };
 	pthread_t ids[IMPORT_THREADS_MAX];
 	unsigned started = 1;
 
 	for (; started < threads && started < inputs->count; started++)
-		if (pthread_create(&ids[started], NULL, look_some, &l) != 0)
+		if (pthread_create(&ids[started], NULL, inspect_some, &l) != 0)
 			break;
-	look_some(&l);
+	inspect_some(&l);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(ids[i], NULL);
 }
@@ -124,7 +124,7 @@ static int attempt(struct pfw_import *im, struct sonde_err *err)
 		.threads = thread_count(im->options),
 		.progress = im->options->progress,
 		.arg = im->options->arg };
-	look_at_all(&im->inputs, &im->dims, import_unit_ns(im->options->unit), im->pool.threads);
+	inspect_all(&im->inputs, &im->dims, import_unit_ns(im->options->unit), im->pool.threads);
 	number_processes(&im->inputs, &im->dims);
 	rc = list_parts(&im->pool, &im->inputs);
 	if (rc == 0)
@@ -133,13 +133,6 @@ static int attempt(struct pfw_import *im, struct sonde_err *err)
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot import");
 	return im->pool.is_misplit;
-}
-
-static void drop_attempt(struct pfw_import *im)
-{
-	store_sink_close(&im->sink, NULL);
-	pfw_dims_release(&im->dims);
-	import_pool_release(&im->pool);
 }
 
 void pfw_remove_tables(int tablesfd)
@@ -159,7 +152,9 @@ int pfw_read_all(struct pfw_import *im, struct sonde_err *err)
 	if (rc <= 0)
 		return rc;
 	/* If one was split in the wrong place, none is split: the cost is at most that of reading them twice. */
-	drop_attempt(im);
+	store_sink_close(&im->sink, NULL);
+	pfw_dims_release(&im->dims);
+	import_pool_release(&im->pool);
 	pfw_remove_tables(im->run.tablesfd);
 	for (size_t i = 0; i < im->inputs.count; i++)
 		im->inputs.items[i].is_unsplit = true;
@@ -184,14 +179,8 @@ __attribute__((format(printf, 4, 5))) static void add_problem(struct import_resu
 	r->problem_count++;
 }
 
-static void add_file_problem(struct import_result *r, const char *path, const char *text)
-{
-	if (r->bad_files++ < IMPORT_PROBLEMS_MAX)
-		add_problem(r, path, 0, "%s", text);
-}
-
 /* Adds one sentence for each incomplete file. */
-static void tell_of_files(struct pfw_import *im)
+static void report_files(struct pfw_import *im)
 {
 	struct import_result *r = im->result;
 	char text[256];
@@ -204,22 +193,8 @@ static void tell_of_files(struct pfw_import *im)
 			snprintf(text, sizeof(text), "cannot be read: %s", strerror(in->error));
 		for (size_t k = 0; !is_bad && k < in->part_count; k++)
 			is_bad = pfw_part_describe(&im->pool.parts[in->first_part + k], text, sizeof(text));
-		if (is_bad)
-			add_file_problem(r, in->path, text);
-	}
-}
-
-static void tell_of_lines(struct pfw_import *im)
-{
-	struct pfw_lost *lost = &im->pool.lost;
-
-	pfw_lost_sort(lost);
-	for (size_t i = 0; i < lost->count && i < IMPORT_PROBLEMS_MAX; i++) {
-		const struct pfw_lost_line *line = &lost->lines[i];
-		bool is_cut = line->bytes >= sizeof(line->text);
-
-		add_problem(im->result, line->part->input->path, pfw_lost_number(line), "%s, at byte %zu: %s%s",
-				line->reason, line->where + 1, line->text, is_cut ? "..." : "");
+		if (is_bad && r->bad_files++ < IMPORT_PROBLEMS_MAX)
+			add_problem(r, in->path, 0, "%s", text);
 	}
 }
 
@@ -315,50 +290,12 @@ static void write_source(struct json *j, const struct pfw_import *im)
 	json_end(j);
 }
 
-static void write_tables(struct json *j, const struct pfw_import *im)
-{
-	json_key(j, "tables");
-	json_object(j);
-	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
-		uint64_t rows = im->tables.rows[i] + store_sink_table_rows(&im->sink, i);
-
-		if (rows)
-			json_kuint(j, store_schemas[i]->name, rows);
-	}
-	json_kuint(j, "string", store_strings_count(&im->sink.strings));
-	json_end(j);
-	json_kuint(j, "lost_rows", im->result->lost_rows);
-}
-
-/* Only problems: data that is missing for a good reason is not one. */
-static void write_trouble(struct json *j, const struct import_result *r)
-{
-	char text[256];
-
-	if (r->trouble.text[0])
-		json_kstr(j, "trouble", r->trouble.text);
-	else if (r->counts.invalid || r->counts.too_long || r->bad_files) {
-		snprintf(text, sizeof(text),
-				"%" PRIu64 " invalid lines, %" PRIu64 " lines too long, %" PRIu64
-				" files truncated, damaged, empty or unreadable",
-				r->counts.invalid, r->counts.too_long, r->bad_files);
-		json_kstr(j, "trouble", text);
-	}
-}
-
 static void write_json(struct buf *out, const struct pfw_import *im)
 {
 	struct json j;
 
-	json_init(&j, out, true);
-	json_object(&j);
-	json_kint(&j, STORE_RUN_KEY, STORE_RUN_VERSION);
-	json_kstr(&j, "version", SONDE_VERSION);
-	json_kstr(&j, "state", "complete");
-	json_kstr(&j, "name", im->name);
-	json_key(&j, "argv");
-	json_array(&j);
-	json_end(&j);
+	const struct store_run_head head = { .version = SONDE_VERSION, .state = "complete", .name = im->name };
+	store_run_json_start(&j, out, &head);
 	write_host(&j, im);
 	write_clock(&j, im);
 	json_key(&j, "exit");
@@ -367,25 +304,21 @@ static void write_json(struct buf *out, const struct pfw_import *im)
 	json_array(&j);
 	json_end(&j);
 	write_source(&j, im);
-	write_tables(&j, im);
-	write_trouble(&j, im->result);
+	store_run_json_tables(&j, &im->sink, im->tables.rows, im->result->lost_rows);
+	/* Only problems: data that is missing for a good reason is not one. */
+	const struct import_result *r = im->result;
+	char text[256];
+	if (r->trouble.text[0])
+		json_kstr(&j, "trouble", r->trouble.text);
+	else if (r->counts.invalid || r->counts.too_long || r->bad_files) {
+		snprintf(text, sizeof(text),
+				"%" PRIu64 " invalid lines, %" PRIu64 " lines too long, %" PRIu64
+				" files truncated, damaged, empty or unreadable",
+				r->counts.invalid, r->counts.too_long, r->bad_files);
+		json_kstr(&j, "trouble", text);
+	}
 	json_end(&j);
 	buf_addc(out, '\n');
-}
-
-static uint64_t table_bytes(int tablesfd)
-{
-	uint64_t bytes = 0;
-
-	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
-		struct stat st;
-		char name[64];
-
-		snprintf(name, sizeof(name), "%s.tbl", store_schemas[i]->name);
-		if (fstatat(tablesfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-			bytes += (uint64_t)st.st_size;
-	}
-	return bytes;
 }
 
 int pfw_run_finish(struct pfw_import *im, struct sonde_err *err)
@@ -394,15 +327,30 @@ int pfw_run_finish(struct pfw_import *im, struct sonde_err *err)
 	struct import_result *r = im->result;
 
 	sum_up(im);
-	tell_of_files(im);
-	tell_of_lines(im);
+	report_files(im);
+	struct pfw_lost *lost = &im->pool.lost;
+	pfw_lost_sort(lost);
+	for (size_t i = 0; i < lost->count && i < IMPORT_PROBLEMS_MAX; i++) {
+		const struct pfw_lost_line *line = &lost->lines[i];
+		bool is_cut = line->bytes >= sizeof(line->text);
+		add_problem(im->result, line->part->input->path, pfw_lost_number(line), "%s, at byte %zu: %s%s",
+				line->reason, line->where + 1, line->text, is_cut ? "..." : "");
+	}
 	pfw_dims_write(&im->dims);
 	r->lost_rows = im->tables.lost + store_sink_lost(&im->sink);
 	r->trouble = im->tables.err.text[0] ? im->tables.err : im->sink.err;
 	write_json(&json, im);
 	if (store_sink_close(&im->sink, err) < 0 && !r->trouble.text[0] && err)
 		r->trouble = *err;
-	r->run_bytes = table_bytes(im->run.tablesfd);
+	uint64_t bytes = 0;
+	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+		struct stat st;
+		char name[64];
+		snprintf(name, sizeof(name), "%s.tbl", store_schemas[i]->name);
+		if (fstatat(im->run.tablesfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			bytes += (uint64_t)st.st_size;
+	}
+	r->run_bytes = bytes;
 	r->path = strdup(im->run.path);
 	if (buf_error(&json) || !r->path)
 		return err_sys(err, ENOMEM, "cannot write run.json");

@@ -1,8 +1,135 @@
-#include "pfw/import-worker.h"
+#include "base/vec.h"
+#include "pfw/import-pool.h"
+#include "pfw/name-tables.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define THREADS_MAX ((size_t)1 << 16) /* in one epoch */
+
+void pfw_cache_init(struct pfw_cache *c, struct pfw_dims *dims)
+{
+	memset(c, 0, sizeof(*c));
+	c->dims = dims;
+	c->epoch = 1;
+	for (size_t i = 0; i < PFW_CACHE_FILES; i++)
+		c->files[i].id = STORE_NULL;
+}
+
+/* Adds the thread counts to the name tables and clears the threads. */
+static void pfw_cache_flush(struct pfw_cache *c)
+{
+	for (size_t i = 0; i < c->thread_count; i++)
+		pfw_dims_thread(c->dims, c->threads[i]);
+	c->thread_count = 0;
+	map_release(&c->thread_numbers);
+	arena_release(&c->arena);
+	memset(c->recent, 0, sizeof(c->recent));
+	c->epoch++;
+}
+
+void pfw_cache_release(struct pfw_cache *c)
+{
+	pfw_cache_flush(c);
+	free(c->threads);
+	c->threads = NULL;
+	c->thread_cap = 0;
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t h = (a ^ 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu + b;
+
+	return (h ^ h >> 32) * 0xc4ceb9fe1a85ec53u >> 32;
+}
+
+/* Hashes the first and the last bytes: names differ there. */
+static uint64_t mix_bytes(const char *bytes, size_t n)
+{
+	uint64_t first = n, last = 0;
+
+	if (n >= 8) {
+		memcpy(&first, bytes, 8);
+		memcpy(&last, bytes + n - 8, 8);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			last = last << 8 | (unsigned char)bytes[i];
+	}
+	return mix(first, last);
+}
+
+int64_t pfw_cache_string(struct pfw_cache *c, const char *bytes, size_t n)
+{
+	size_t i = mix_bytes(bytes, n) % PFW_CACHE_STRINGS;
+
+	if (n > PFW_CACHE_STRING_BYTES)
+		return pfw_dims_string(c->dims, bytes, n);
+	if (c->strings[i].id > 0 && c->strings[i].bytes == n && !memcmp(c->strings[i].text, bytes, n))
+		return c->strings[i].id;
+	c->strings[i].id = pfw_dims_string(c->dims, bytes, n);
+	c->strings[i].bytes = (uint8_t)n;
+	memcpy(c->strings[i].text, bytes, n);
+	return c->strings[i].id;
+}
+
+struct pfw_process *pfw_cache_process(struct pfw_cache *c, const struct pfw_process_key *key)
+{
+	struct pfw_process **place = &c->processes[mix(key->host, (uint64_t)key->pid) % PFW_CACHE_PROCESSES];
+
+	if (!*place || memcmp(&(*place)->key, key, sizeof(*key)) != 0)
+		*place = pfw_dims_process(c->dims, key);
+	return *place;
+}
+
+int64_t pfw_cache_file(struct pfw_cache *c, const struct pfw_process *p, uint64_t hash)
+{
+	int64_t process = p && hash <= PFW_SHORT_HASH_MAX ? p->number : 0;
+	size_t i = mix(hash, 0) % PFW_CACHE_FILES;
+
+	if (c->files[i].id == STORE_NULL || c->files[i].hash != hash || c->files[i].process != process) {
+		c->files[i].id = pfw_dims_file(c->dims, p, hash);
+		c->files[i].hash = hash;
+		c->files[i].process = process;
+	}
+	return c->files[i].id;
+}
+
+static struct pfw_thread *add_thread(struct pfw_cache *c, const struct pfw_process *p, int64_t tid)
+{
+	bool has_room = VEC_GROW(c->threads, c->thread_cap, c->thread_count + 1, THREADS_MAX + 1);
+	struct pfw_thread *t = has_room ? arena_alloc(&c->arena, sizeof(*t)) : NULL;
+	if (!t)
+		return NULL;
+	*t = (struct pfw_thread){ .process = p,
+		.tid = tid,
+		.first_ns = STORE_NULL,
+		.last_ns = STORE_NULL,
+		.name = STORE_NULL };
+	c->threads[c->thread_count++] = t;
+	return t;
+}
+
+struct pfw_thread *pfw_cache_thread(struct pfw_cache *c, const struct pfw_process *p, int64_t tid)
+{
+	int64_t key[2] = { p ? p->number : 0, tid };
+
+	if (!p)
+		return NULL;
+	struct pfw_thread **place = &c->recent[mix((uint64_t)key[0], (uint64_t)tid) % PFW_CACHE_THREADS];
+	struct pfw_thread *recent = *place;
+	if (recent && recent->process == p && recent->tid == tid)
+		return recent;
+	if (c->thread_count >= THREADS_MAX)
+		pfw_cache_flush(c);
+	uint64_t *number = map_put(&c->thread_numbers, key, sizeof(key), NULL);
+	if (!number)
+		return NULL;
+	if (!*number && add_thread(c, p, tid))
+		*number = c->thread_count;
+	*place = *number ? c->threads[*number - 1] : NULL;
+	return *place;
+}
 
 #define KEEP_BYTES ((size_t)128 << 10)    /* a line buffer up to this size is reused */
 #define TEXT_BYTES_MAX ((size_t)16 << 20) /* for the texts of all unwritten blocks of one table */
@@ -146,12 +273,11 @@ static void add_meta(struct pfw_worker *w, const struct pfw_field *key, const ch
 	pfw_dims_meta(w->dims, &row);
 }
 
-static void take_metadata(struct pfw_worker *w)
+static void on_metadata(struct pfw_worker *w)
 {
 	const struct pfw_event *e = &w->event;
 	const struct pfw_field *name = pfw_line_arg(&w->line, PFW_KEY_name),
 			       *value = pfw_line_arg(&w->line, PFW_KEY_value);
-	struct pfw_thread *thread;
 	uint64_t hash;
 	bool is_hex;
 
@@ -161,7 +287,7 @@ static void take_metadata(struct pfw_worker *w)
 		if (value && pfw_field_hash(value, &hash, &is_hex))
 			pfw_dims_define(w->dims, *e->name->value, e->process, hash, string_of(w, name));
 	} else if (is_named(e, "thread_name")) {
-		thread = pfw_cache_thread(&w->cache, e->process, e->tid);
+		struct pfw_thread *thread = pfw_cache_thread(&w->cache, e->process, e->tid);
 		if (thread && thread->name == STORE_NULL)
 			thread->name = string_of(w, name);
 	} else if (is_named(e, "process_name")) {
@@ -171,7 +297,7 @@ static void take_metadata(struct pfw_worker *w)
 	}
 }
 
-static bool take_hash(const struct pfw_line *line, enum pfw_key key, uint64_t *hash)
+static bool read_hash(const struct pfw_line *line, enum pfw_key key, uint64_t *hash)
 {
 	const struct pfw_field *f = pfw_line_arg(line, key);
 	bool is_hex;
@@ -179,32 +305,11 @@ static bool take_hash(const struct pfw_line *line, enum pfw_key key, uint64_t *h
 	return f && pfw_field_hash(f, hash, &is_hex);
 }
 
-/* The first event of a process, written by the tracer itself. */
-static void take_start(struct pfw_worker *w)
-{
-	struct pfw_process facts = { .ppid = STORE_NULL };
-	const struct pfw_field *ppid = pfw_line_arg(&w->line, PFW_KEY_ppid);
-
-	if (ppid)
-		pfw_field_int(ppid, &facts.ppid);
-	facts.has_cmd = take_hash(&w->line, PFW_KEY_cmd_hash, &facts.cmd_hash);
-	facts.has_exec = take_hash(&w->line, PFW_KEY_exec_hash, &facts.exec_hash);
-	facts.has_cwd = take_hash(&w->line, PFW_KEY_cwd, &facts.cwd_hash);
-	pfw_dims_started(w->dims, w->event.process, &facts);
-}
-
 /* Counters: one row per number. */
 
 static bool is_hash_key(const struct pfw_field *f)
 {
 	return f->key_bytes >= 4 && !memcmp(f->key + f->key_bytes - 4, "hash", 4);
-}
-
-static double read_real(struct pfw_worker *w, const struct pfw_field *f)
-{
-	buf_reset(&w->scratch);
-	buf_add(&w->scratch, f->value, f->bytes);
-	return strtod(w->scratch.data, NULL);
 }
 
 static void add_counters(struct pfw_worker *w)
@@ -222,7 +327,9 @@ static void add_counters(struct pfw_worker *w)
 
 		if (!f->is_arg || (f->kind != JSONSCAN_INTEGER && f->kind != JSONSCAN_REAL) || is_hash_key(f))
 			continue;
-		row.value = read_real(w, f);
+		buf_reset(&w->scratch);
+		buf_add(&w->scratch, f->value, f->bytes);
+		row.value = strtod(w->scratch.data, NULL);
 		buf_reset(&w->scratch);
 		pfw_field_text(e->name, &w->scratch);
 		buf_addc(&w->scratch, '.');
@@ -242,11 +349,19 @@ static void add_event(struct pfw_worker *w, const char *at, size_t n)
 	w->counts.events++;
 	w->counts.calls += e->table == STORE_TABLE_IO;
 	w->counts.odd_durations += e->odd_durations;
-	if (e->process && is_named(e, "start"))
-		take_start(w);
-	else if (w->shapes)
+	if (e->process && is_named(e, "start")) {
+		/* The first event of a process, written by the tracer itself. */
+		struct pfw_process facts = { .ppid = STORE_NULL };
+		const struct pfw_field *ppid = pfw_line_arg(&w->line, PFW_KEY_ppid);
+		if (ppid)
+			pfw_field_int(ppid, &facts.ppid);
+		facts.has_cmd = read_hash(&w->line, PFW_KEY_cmd_hash, &facts.cmd_hash);
+		facts.has_exec = read_hash(&w->line, PFW_KEY_exec_hash, &facts.exec_hash);
+		facts.has_cwd = read_hash(&w->line, PFW_KEY_cwd, &facts.cwd_hash);
+		pfw_dims_started(w->dims, w->event.process, &facts);
+	} else if (w->shapes)
 		pfw_shapes_learn(w->shapes, at, n + 1, &w->line, e);
-	pfw_thread_note(pfw_cache_thread(&w->cache, e->process, e->tid), e->ts_ns, e->dur_ns);
+	pfw_thread_count_event(pfw_cache_thread(&w->cache, e->process, e->tid), e->ts_ns, e->dur_ns);
 }
 
 static void tell(struct pfw_worker *w, uint64_t number, const char *reason, const char *at, size_t n)
@@ -268,7 +383,7 @@ static void lose_long(struct pfw_worker *w, uint64_t number, const char *reason,
 	tell(w, number, reason, at, n);
 }
 
-static void take_record(struct pfw_worker *w, uint64_t number, const char *at, size_t n)
+static void on_record(struct pfw_worker *w, uint64_t number, const char *at, size_t n)
 {
 	struct pfw_event *e = &w->event;
 	size_t text_bytes;
@@ -284,7 +399,7 @@ static void take_record(struct pfw_worker *w, uint64_t number, const char *at, s
 		break;
 	case PFW_METADATA:
 		w->counts.metadata++;
-		take_metadata(w);
+		on_metadata(w);
 		break;
 	case PFW_COUNTER:
 		w->counts.counters++;
@@ -296,16 +411,8 @@ static void take_record(struct pfw_worker *w, uint64_t number, const char *at, s
 	add_row(w, e->table, &e->row, text_bytes);
 }
 
-/* Frees the memory that a long line needed. */
-static void give_back(struct pfw_worker *w)
-{
-	pfw_event_release(&w->event);
-	pfw_line_release(&w->line);
-	buf_release(&w->scratch);
-}
-
 /* The general parser; n excludes the newline. */
-static void take_line(struct pfw_worker *w, uint64_t number, const char *at, size_t n)
+static void on_line(struct pfw_worker *w, uint64_t number, const char *at, size_t n)
 {
 	enum pfw_line_kind kind = PFW_LINE_INVALID;
 
@@ -315,7 +422,7 @@ static void take_line(struct pfw_worker *w, uint64_t number, const char *at, siz
 	if (n > PFW_LINE_BYTES_MAX) {
 		lose_long(w, number, PFW_TOO_LONG, at, n);
 	} else if (kind == PFW_LINE_RECORD) {
-		take_record(w, number, at, n);
+		on_record(w, number, at, n);
 	} else if (kind == PFW_LINE_BRACKET) {
 		w->counts.brackets++;
 	} else if (kind == PFW_LINE_INVALID) {
@@ -324,18 +431,12 @@ static void take_line(struct pfw_worker *w, uint64_t number, const char *at, siz
 	} else if (kind == PFW_LINE_NO_MEMORY) {
 		__atomic_fetch_add(&w->tables->lost, 1, __ATOMIC_RELAXED);
 	}
-	if (n > KEEP_BYTES)
-		give_back(w);
-}
-
-static void take_match(struct pfw_worker *w, const struct pfw_match *m)
-{
-	w->counts.lines++;
-	w->counts.quick++;
-	w->counts.events++;
-	w->counts.calls += m->table == STORE_TABLE_IO;
-	pfw_thread_note(m->thread, m->ts_ns, m->dur_ns);
-	add_row(w, m->table, m->row, m->text_bytes);
+	if (n > KEEP_BYTES) {
+		/* Frees the memory that a long line needed. */
+		pfw_event_release(&w->event);
+		pfw_line_release(&w->line);
+		buf_release(&w->scratch);
+	}
 }
 
 uint64_t pfw_worker_text(struct pfw_worker *w, const struct pfw_context *ctx, const char *text, size_t n)
@@ -350,13 +451,18 @@ uint64_t pfw_worker_text(struct pfw_worker *w, const struct pfw_context *ctx, co
 		struct pfw_match match;
 
 		if (w->shapes && pfw_shapes_match(w->shapes, text, &match)) {
-			take_match(w, &match);
+			w->counts.lines++;
+			w->counts.quick++;
+			w->counts.events++;
+			w->counts.calls += match.table == STORE_TABLE_IO;
+			pfw_thread_count_event(match.thread, match.ts_ns, match.dur_ns);
+			add_row(w, match.table, match.row, match.text_bytes);
 			text = match.end;
 		} else {
 			const char *newline = memchr(text, '\n', (size_t)(end - text));
 
 			if (newline > text)
-				take_line(w, number, text, (size_t)(newline - text));
+				on_line(w, number, text, (size_t)(newline - text));
 			text = newline + 1;
 		}
 	}

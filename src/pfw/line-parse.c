@@ -1,7 +1,226 @@
 #include "pfw/line-parse.h"
 
+#include "base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+/* Numbers. */
+
+/* Eight digits at once, as Johnny Lee and Daniel Lemire describe; returns false if a byte is not a digit. */
+static bool parse_eight(const char *at, uint64_t *v)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	if (((word & 0xf0f0f0f0f0f0f0f0u) | ((word + 0x0606060606060606u) & 0xf0f0f0f0f0f0f0f0u) >> 4) !=
+			0x3333333333333333u)
+		return false;
+	word = (word & 0x0f0f0f0f0f0f0f0fu) * 2561 >> 8;
+	word = (word & 0x00ff00ff00ff00ffu) * 6553601 >> 16;
+	*v = (word & 0x0000ffff0000ffffu) * 42949672960001 >> 32;
+	return true;
+}
+
+bool pfw_parse_uint(const char *at, size_t n, uint64_t *v)
+{
+	const char *end = at + n;
+	uint64_t sum = 0, eight;
+
+	if (n == 0 || n > 20 || (n > 1 && *at == '0'))
+		return false;
+	/* 16 digits always fit. */
+	for (; end - at >= 8 && n - (size_t)(end - at) <= 8; at += 8) {
+		if (!parse_eight(at, &eight))
+			return false;
+		sum = sum * 100000000 + eight;
+	}
+	for (; at < end; at++) {
+		unsigned digit = (unsigned char)*at - '0';
+
+		if (digit > 9 || __builtin_mul_overflow(sum, 10u, &sum) || __builtin_add_overflow(sum, digit, &sum))
+			return false;
+	}
+	*v = sum;
+	return true;
+}
+
+bool pfw_parse_int(const char *at, size_t n, int64_t *v)
+{
+	bool is_negative = n > 0 && *at == '-';
+	uint64_t size;
+
+	if (!pfw_parse_uint(at + is_negative, n - is_negative, &size) || size > INT64_MAX || (is_negative && !size))
+		return false;
+	*v = is_negative ? -(int64_t)size : (int64_t)size;
+	return true;
+}
+
+bool pfw_parse_scaled(const char *at, size_t n, int64_t unit, int64_t *v)
+{
+	const char *point = memchr(at, '.', n), *end = at + n;
+	int64_t whole;
+
+	if (!pfw_parse_int(at, point ? (size_t)(point - at) : n, &whole) || __builtin_mul_overflow(whole, unit, v))
+		return false;
+	if (!point)
+		return true;
+	if (*at == '-' || point + 1 == end)
+		return false;
+	for (const char *digit = point + 1; digit < end; digit++) {
+		unsigned value = (unsigned char)*digit - '0';
+
+		unit /= 10;
+		if (value > 9 || (unit == 0 && value) || __builtin_add_overflow(*v, (int64_t)value * unit, v))
+			return false;
+	}
+	return true;
+}
+
+bool pfw_parse_hex(const char *at, size_t n, uint64_t *v)
+{
+	uint64_t sum = 0;
+
+	if (n != 16)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		int digit = jsonscan_hex(at[i]);
+
+		if (digit < 0 || (at[i] >= 'A' && at[i] <= 'F'))
+			return false;
+		sum = sum << 4 | (unsigned)digit;
+	}
+	*v = sum;
+	return true;
+}
+
+/* Strings. */
+
+static void add_utf8(struct buf *out, unsigned code)
+{
+	if (code < 0x80) {
+		buf_addc(out, (char)code);
+		return;
+	}
+	if (code >= 0x10000) {
+		buf_addc(out, (char)(0xf0 | code >> 18));
+		buf_addc(out, (char)(0x80 | (code >> 12 & 0x3f)));
+	} else if (code >= 0x800) {
+		buf_addc(out, (char)(0xe0 | code >> 12));
+	}
+	if (code >= 0x800)
+		buf_addc(out, (char)(0x80 | (code >> 6 & 0x3f)));
+	else
+		buf_addc(out, (char)(0xc0 | code >> 6));
+	buf_addc(out, (char)(0x80 | (code & 0x3f)));
+}
+
+/* At the four digits of \uXXXX; returns the position after the escape, or after both of a surrogate pair. */
+static const char *decode_unicode(struct buf *out, const char *at, const char *end)
+{
+	int code = jsonscan_hex4(at, end), low = -1;
+
+	at += 4;
+	if (code >= 0xd800 && code < 0xdc00 && end - at >= 6 && at[0] == '\\' && at[1] == 'u')
+		low = jsonscan_hex4(at + 2, end);
+	if (low >= 0xdc00 && low < 0xe000) {
+		add_utf8(out, 0x10000u + ((unsigned)code - 0xd800u) * 0x400u + ((unsigned)low - 0xdc00u));
+		return at + 6;
+	}
+	if (code >= 0xdc80 && code <= 0xdcff)
+		buf_addc(out, (char)(code - 0xdc00));
+	else
+		add_utf8(out, code >= 0xd800 && code < 0xe000 ? 0xfffd : (unsigned)code);
+	return at;
+}
+
+static const char *decode_escape(struct buf *out, const char *at, const char *end)
+{
+	static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
+
+	if (*at == 'u')
+		return decode_unicode(out, at + 1, end);
+	const char *hit = strchr(from, *at);
+	buf_addc(out, hit ? to[hit - from] : *at);
+	return at + 1;
+}
+
+void pfw_decode(struct buf *out, const char *at, size_t n)
+{
+	const char *end = at + n;
+
+	while (at < end) {
+		const char *slash = memchr(at, '\\', (size_t)(end - at));
+
+		buf_add(out, at, (size_t)((slash ? slash : end) - at));
+		at = slash ? decode_escape(out, slash + 1, end) : end;
+	}
+}
+
+/* \uXXYY, with XX as text */
+static void add_escape(struct buf *out, const char *high, unsigned char low)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char escape[6] = { '\\', 'u', high[0], high[1], digits[low >> 4], digits[low & 15] };
+
+	buf_add(out, escape, sizeof(escape));
+}
+
+/* Copies a character of a string that may need escaping; returns the position after it. */
+static const char *clean_character(struct buf *out, const char *at, const char *end)
+{
+	unsigned char c = (unsigned char)*at;
+	size_t n = jsonscan_utf8(at, (size_t)(end - at));
+
+	if (c < 0x20 || c == 0x7f)
+		add_escape(out, "00", c);
+	else if (n == 0)
+		add_escape(out, "dc", c);
+	else
+		buf_add(out, at, n);
+	return at + (n ? n : 1);
+}
+
+void pfw_encode(struct buf *out, const char *bytes, size_t n)
+{
+	const char *at = bytes, *end = bytes + n;
+
+	buf_addc(out, '"');
+	while (at < end) {
+		const char *plain = at;
+
+		while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x7f && *at != '"' && *at != '\\')
+			at++;
+		buf_add(out, plain, (size_t)(at - plain));
+		if (at < end && (*at == '"' || *at == '\\'))
+			buf_addc(out, '\\'), buf_addc(out, *at++);
+		else if (at < end)
+			at = clean_character(out, at, end);
+	}
+	buf_addc(out, '"');
+}
+
+void pfw_clean(struct buf *out, const char *at, size_t n)
+{
+	const char *end = at + n;
+	bool is_inside = false;
+
+	while (at < end) {
+		unsigned char c = (unsigned char)*at;
+
+		if (c == '\\' && end - at > 1) {
+			buf_add(out, at, 2);
+			at += 2;
+		} else if (is_inside && (c < 0x20 || c > 0x7f)) {
+			at = clean_character(out, at, end);
+		} else {
+			is_inside ^= c == '"';
+			if (c >= 0x20)
+				buf_addc(out, (char)c);
+			at++;
+		}
+	}
+}
 
 void pfw_line_release(struct pfw_line *l)
 {
@@ -11,15 +230,8 @@ void pfw_line_release(struct pfw_line *l)
 
 static struct pfw_field *add_field(struct pfw_line *l)
 {
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 32;
-		struct pfw_field *fields = reallocarray(l->fields, cap, sizeof(*fields));
-
-		if (!fields)
-			return NULL;
-		l->fields = fields;
-		l->cap = cap;
-	}
+	if (!VEC_GROW(l->fields, l->cap, l->count + 1, VEC_MAX))
+		return NULL;
 	l->fields[l->count] = (struct pfw_field){ .role = 0 };
 	return &l->fields[l->count++];
 }
@@ -65,11 +277,10 @@ static const char *fail(struct scan *s, const char *at, const char *reason)
 static const char *scan_key(struct scan *s, const char *at, struct pfw_field *f)
 {
 	unsigned flags = 0;
-	const char *to;
 
 	if (at == s->end || *at != '"')
 		return fail(s, at, at == s->end ? "unexpected end of the object" : "expected a quoted key");
-	to = jsonscan_string(at + 1, s->end, &flags);
+	const char *to = jsonscan_string(at + 1, s->end, &flags);
 	if (!to)
 		return fail(s, at, "unterminated key");
 	f->from = at;
@@ -96,36 +307,15 @@ static bool has_odd_blanks(const struct pfw_field *f)
 	return false;
 }
 
-static const char *scan_value(struct scan *s, const char *at, struct pfw_field *f)
-{
-	enum jsonscan_kind kind = JSONSCAN_WORD;
-	unsigned flags = f->flags;
-	const char *to = jsonscan_value(at, s->end, 1, &kind, &flags);
-
-	if (!to)
-		return fail(s, at,
-				at < s->end && *at == '"' ? "unterminated string or invalid escape"
-							  : "missing, invalid or too deeply nested value");
-	f->kind = (uint8_t)kind;
-	f->flags = (uint8_t)flags;
-	f->value = at + (kind == JSONSCAN_STRING);
-	f->to = to;
-	f->bytes = (uint32_t)(to - f->value - (kind == JSONSCAN_STRING));
-	if (has_odd_blanks(f))
-		f->flags |= JSONSCAN_HAS_ODD;
-	return to;
-}
-
 static const char *scan_object(struct scan *s, const char *at, bool is_args);
 
 static const char *scan_field(struct scan *s, const char *at, bool is_arg)
 {
 	struct pfw_line *l = s->line;
-	struct pfw_field *f;
 
 	if (l->count == PFW_FIELDS_MAX)
 		return fail(s, at, "more than 65536 fields");
-	f = add_field(l);
+	struct pfw_field *f = add_field(l);
 	if (!f) {
 		s->kind = PFW_LINE_NO_MEMORY;
 		return NULL;
@@ -141,7 +331,21 @@ static const char *scan_field(struct scan *s, const char *at, bool is_arg)
 	}
 	if (l->first[is_arg][f->id] < 0)
 		l->first[is_arg][f->id] = (int32_t)(l->count - 1);
-	return scan_value(s, at, f);
+	enum jsonscan_kind kind = JSONSCAN_WORD;
+	unsigned flags = f->flags;
+	const char *to = jsonscan_value(at, s->end, 1, &kind, &flags);
+	if (!to)
+		return fail(s, at,
+				at < s->end && *at == '"' ? "unterminated string or invalid escape"
+							  : "missing, invalid or too deeply nested value");
+	f->kind = (uint8_t)kind;
+	f->flags = (uint8_t)flags;
+	f->value = at + (kind == JSONSCAN_STRING);
+	f->to = to;
+	f->bytes = (uint32_t)(to - f->value - (kind == JSONSCAN_STRING));
+	if (has_odd_blanks(f))
+		f->flags |= JSONSCAN_HAS_ODD;
+	return to;
 }
 
 /* At the opening brace; returns the position after the closing one. The deepest call is for "args". */

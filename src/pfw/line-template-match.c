@@ -5,7 +5,7 @@
  * pairwise (10, 100, 10^4, 10^8), as described by Wojciech Mula, "SIMD-ized parsing of unsigned integers" (2014). Every
  * load may read up to 32 bytes past the line; callers pad the text.
  */
-#include "pfw/line-template-private.h"
+#include "pfw/line-template.h"
 
 #include <string.h>
 
@@ -84,11 +84,10 @@ INLINE WIDE uint64_t convert(const struct wide *w, __m128i digits, unsigned n)
 	static const char places[32] = { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 2, 3, 4,
 		5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
 	__m128i v = _mm_shuffle_epi8(digits, _mm_loadu_si128((const __m128i_u *)(places + n)));
-	uint64_t eights;
 
 	v = _mm_madd_epi16(_mm_maddubs_epi16(v, w->tens), w->hundreds);
 	v = _mm_madd_epi16(_mm_packus_epi32(v, v), w->myriads);
-	eights = (uint64_t)_mm_cvtsi128_si64(v);
+	uint64_t eights = (uint64_t)_mm_cvtsi128_si64(v);
 	return (eights & UINT32_MAX) * 100000000u + (eights >> 32);
 }
 
@@ -103,11 +102,10 @@ static WIDE __attribute__((noinline)) const char *take_negative(const struct pfw
 	struct wide w = wide_constants();
 	__m128i digits;
 	unsigned n = *at == '-' ? count_digits(&w, ++at, &digits) : 0;
-	int64_t v;
 
 	if (n - 1 > 15 || *at == '0')
 		return NULL;
-	v = -(int64_t)convert(&w, digits, n);
+	int64_t v = -(int64_t)convert(&w, digits, n);
 	if (v < scale->min)
 		return NULL;
 	*column = v * scale->mul + scale->add;
@@ -137,14 +135,13 @@ INLINE WIDE const char *take_int(const struct wide *w, struct slot *slot, const 
 {
 	__m128i digits;
 	unsigned n = count_digits(w, at, &digits);
-	uint64_t v;
 
 	if (__builtin_expect(n - 1 > 15, false)) {
 		at = take_negative(&scales[slot->scale], at, column);
 		*bad |= !at;
 		return at;
 	}
-	v = convert(w, digits, n);
+	uint64_t v = convert(w, digits, n);
 	*bad |= v < least[n];
 	if (slot->op == SLOT_SCALED) {
 		const struct pfw_scale *scale = &scales[slot->scale];
@@ -174,7 +171,7 @@ INLINE WIDE const char *take_string(const char *at)
 }
 
 /* Parses a JSON number of that kind. The text after it is compared too, so a wrong end does not match. */
-static const char *take_number(const char *at, enum jsonscan_kind wanted)
+static const char *parse_number(const char *at, enum jsonscan_kind wanted)
 {
 	enum jsonscan_kind kind;
 	const char *end = jsonscan_number(at, at + NUMBER_BYTES_MAX, &kind);
@@ -204,7 +201,7 @@ static WIDE __attribute__((noinline)) const char *take_other(const struct slot *
 		return at;
 	if (slot->kind == JSONSCAN_STRING)
 		return take_string(at);
-	return slot->op == SLOT_SAME ? take_digits(at) : take_number(at, slot->kind);
+	return slot->op == SLOT_SAME ? take_digits(at) : parse_number(at, slot->kind);
 }
 
 INLINE WIDE bool is_same(const struct same *same, const char *at)
@@ -250,11 +247,8 @@ WIDE uint64_t shape_key(const char *at)
 	static const char masks[64] = { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
 		-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 	struct wide w = wide_constants();
-	__m256i v, quotes;
 	__m128i digits;
 	uint64_t words[4];
-	uint32_t mask;
-	unsigned n;
 
 	if (!memcmp(at, "{\"id\":", 6)) {
 		at += 6;
@@ -262,10 +256,10 @@ WIDE uint64_t shape_key(const char *at)
 		at += count_digits(&w, at, &digits);
 		at += *at == '"';
 	}
-	v = _mm256_loadu_si256((const __m256i_u *)(at + 9));
-	quotes = _mm256_cmpeq_epi8(v, _mm256_set1_epi8('"'));
-	mask = (uint32_t)_mm256_movemask_epi8(quotes);
-	n = mask ? (unsigned)__builtin_ctz(mask) : 32;
+	__m256i v = _mm256_loadu_si256((const __m256i_u *)(at + 9));
+	__m256i quotes = _mm256_cmpeq_epi8(v, _mm256_set1_epi8('"'));
+	uint32_t mask = (uint32_t)_mm256_movemask_epi8(quotes);
+	unsigned n = mask ? (unsigned)__builtin_ctz(mask) : 32;
 	v = _mm256_and_si256(v, _mm256_loadu_si256((const __m256i_u *)(masks + 32 - n)));
 	memcpy(words, &v, sizeof(words));
 	words[0] = (words[0] ^ words[2]) * 0x9e3779b97f4a7c15u;

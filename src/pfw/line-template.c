@@ -1,11 +1,225 @@
 /* Stores and finds templates, and resolves their slots. */
 #include "pfw/line-template.h"
 
-#include "pfw/line-template-private.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Learns the template (struct shape) of a line. */
+
+static void shape_free(struct shape *s)
+{
+	free(s->fixed);
+	free(s);
+}
+
+/*
+ * Returns whether another value of this kind would have another destination. Then the line is not usable as a template.
+ */
+static bool is_exception(const struct pfw_field *f, enum store_table_id table)
+{
+	int64_t v;
+
+	switch (f->id) {
+	case PFW_KEY_id:
+	case PFW_KEY_ts:
+	case PFW_KEY_dur:
+	case PFW_KEY_pid:
+	case PFW_KEY_tid:
+	case PFW_KEY_level:
+	case PFW_KEY_p_idx:
+	case PFW_KEY_hhash:
+	case PFW_KEY_hostname:
+		return true;
+	case PFW_KEY_ret:
+	case PFW_KEY_fd:
+	case PFW_KEY_offset:
+	case PFW_KEY_count:
+	case PFW_KEY_size:
+	case PFW_KEY_fhash:
+	case PFW_KEY_fname:
+	case PFW_KEY_mode:
+		return table == STORE_TABLE_IO && f->is_arg;
+	default:
+		break;
+	}
+	if (table != STORE_TABLE_IO || !f->is_arg)
+		return false;
+	if (f->kind == JSONSCAN_INTEGER && !pfw_parse_int(f->value, f->bytes, &v))
+		return true;
+	return f->key_bytes > 5 && !memcmp(f->key + f->key_bytes - 5, "_hash", 5);
+}
+
+static bool is_left(const struct pfw_field *f)
+{
+	return f->role == PFW_ROLE_ARGS || f->role == PFW_ROLE_EXTRA;
+}
+
+static bool is_learnable(const struct pfw_line *line, const struct pfw_event *e)
+{
+	if (e->table == STORE_TABLE_LINE || !e->process || line->count > SLOTS_MAX)
+		return false;
+	for (size_t i = 0; i < line->count; i++) {
+		const struct pfw_field *f = &line->fields[i];
+		bool is_fixed = f == e->name || f == e->category || f == e->phase;
+
+		if (is_left(f) && (f->flags & JSONSCAN_HAS_ODD))
+			return false;
+		if (f->role == PFW_ROLE_FILE2 && (f->flags & (JSONSCAN_HAS_ODD | JSONSCAN_HAS_ESCAPE)))
+			return false;
+		if (is_left(f) && !is_fixed && is_exception(f, e->table))
+			return false;
+		if (is_left(f) && (f->kind == JSONSCAN_OBJECT || f->kind == JSONSCAN_ARRAY))
+			return false;
+		if (f->role == PFW_ROLE_COLUMN && (f->kind == JSONSCAN_REAL || f->bytes > 16))
+			return false;
+		if (f->role == PFW_ROLE_COLUMN && f->kind == JSONSCAN_STRING && memchr(f->value, '.', f->bytes))
+			return false;
+	}
+	return true;
+}
+
+static enum slot_op op_of(const struct pfw_field *f, bool is_fixed)
+{
+	if (is_fixed || f->kind == JSONSCAN_WORD)
+		return SLOT_FIXED;
+	if (f->role == PFW_ROLE_COLUMN)
+		return SLOT_SCALED;
+	if (is_left(f))
+		return f->kind == JSONSCAN_STRING ? SLOT_STRING : SLOT_NUMBER;
+	return f->role == PFW_ROLE_TEXT ? SLOT_STRING : SLOT_SAME;
+}
+
+static enum slot_left left_of(const struct pfw_field *f)
+{
+	if (f->role == PFW_ROLE_ARGS || f->role == PFW_ROLE_FILE2)
+		return LEFT_ARGS;
+	return f->role == PFW_ROLE_EXTRA ? LEFT_EXTRA : LEFT_NONE;
+}
+
+/* Returns whether the number has the same number of digits in most lines. */
+static bool is_steady(const struct pfw_field *f)
+{
+	return f->id == PFW_KEY_id || f->id == PFW_KEY_ts || f->id == PFW_KEY_p_idx || f->id == PFW_KEY_level ||
+			f->id == PFW_KEY_fd;
+}
+
+/* Adds a slot for this field; the constant text before it starts at *from. */
+static void add_slot(struct shape *s, const struct pfw_context *ctx, const struct pfw_field *f, const char *begin,
+		const char **from, bool is_fixed)
+{
+	struct slot *slot = &s->slots[s->slot_count++];
+	enum slot_op op = op_of(f, is_fixed);
+	const char *value = op == SLOT_FIXED ? f->to : f->value;
+
+	slot->op = (uint8_t)op;
+	slot->role = f->role;
+	slot->kind = op == SLOT_FIXED ? JSONSCAN_WORD : f->kind;
+	slot->column = f->column;
+	slot->left = (uint8_t)left_of(f);
+	slot->prefix = (uint16_t)(value - f->from);
+	slot->fixed_at = (uint16_t)(*from - begin);
+	slot->fixed_bytes = (uint16_t)(value - *from);
+	slot->fixed_mask = first_mask(slot->fixed_bytes);
+	if (op == SLOT_SCALED) {
+		struct pfw_scale scale = pfw_scale_of(ctx, s->table, f->column);
+
+		/* Columns with unscaled numbers need no scale. */
+		slot->scale = SCALE_PLAIN;
+		for (unsigned i = 0; i < SCALES; i++)
+			if (!memcmp(&s->scales[i], &scale, sizeof(scale)))
+				slot->scale = (uint8_t)i;
+		slot->op = slot->scale == SCALE_PLAIN ? SLOT_INT : SLOT_SCALED;
+		slot->usual = is_steady(f) ? (uint8_t)f->bytes : USUAL_VARIES;
+	}
+	if (op == SLOT_SAME) {
+		slot->same = (uint8_t)s->same_count++;
+		remember(&s->sames[slot->same], &(struct value){ f->value, f->bytes });
+	}
+	if (slot->left)
+		s->has_left = true;
+	*from = op == SLOT_FIXED ? f->to : f->value + f->bytes;
+}
+
+/* Copies the values of the SAME slots from the line's event. */
+static void add_facts(struct shape *s, const struct pfw_event *e)
+{
+	s->process = e->process;
+	s->facts = (struct facts){ .process = e->process->key,
+		.tid = e->tid,
+		.file_hash = e->file_hash,
+		.file2_hash = e->file2_hash,
+		.forms = e->forms };
+	memcpy(&s->row, &e->row, sizeof(s->row));
+	if (s->table == STORE_TABLE_IO) {
+		s->facts.file_name = e->row.io.file;
+		s->row.io.args = e->row.io.args ? &s->args : NULL;
+		s->row.io.extra = e->row.io.extra ? &s->extra : NULL;
+		s->row.io.text = e->row.io.text ? &s->text : NULL;
+	} else {
+		s->row.span.args = e->row.span.args ? &s->args : NULL;
+		s->row.span.extra = e->row.span.extra ? &s->extra : NULL;
+	}
+}
+
+/* FNV-1a (Fowler, Noll, Vo) */
+static uint64_t add_to_hash(uint64_t hash, const void *bytes, size_t n)
+{
+	const unsigned char *p = bytes;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ p[i]) * 0x100000001b3u;
+	return hash;
+}
+
+/* The template of this line, or NULL if it cannot be one. `scales` must stay valid. */
+static struct shape *shape_learn(const struct pfw_context *ctx, const struct pfw_scale *scales, const char *at,
+		size_t n, const struct pfw_line *line, const struct pfw_event *e)
+{
+	struct shape *s = n <= SHAPE_LINE_MAX && is_learnable(line, e) ? calloc(1, sizeof(*s)) : NULL;
+
+	if (!s)
+		return NULL;
+	s->fixed = calloc(1, n + PFW_PADDING);
+	if (!s->fixed) {
+		free(s);
+		return NULL;
+	}
+	memcpy(s->fixed, at, n);
+	s->scales = scales;
+	s->table = e->table;
+	s->key = shape_key(at);
+	s->is_hostless = e->is_hostless;
+	s->has_left = e->is_hostless;
+	s->has_product = e->has_product;
+	memcpy(s->product, e->product, sizeof(s->product));
+	s->ts_column = s->table == STORE_TABLE_IO ? STORE_IO_ts_ns : STORE_SPAN_ts_ns;
+	s->dur_column = s->table == STORE_TABLE_IO ? STORE_IO_dur_ns : STORE_SPAN_dur_ns;
+	const char *from = at;
+	for (size_t i = 0; i < line->count; i++) {
+		const struct pfw_field *f = &line->fields[i];
+		bool is_fixed = f == e->name || f == e->category || f == e->phase;
+		if (f->role != PFW_ROLE_FIXED)
+			add_slot(s, ctx, f, at, &from, is_fixed);
+		s->has_file |= f->role == PFW_ROLE_FILE;
+		s->has_file2 |= f->role == PFW_ROLE_FILE2;
+		s->has_file_name |= f->role == PFW_ROLE_FILENAME;
+	}
+	s->end_at = (uint32_t)(from - at);
+	s->end_bytes = (uint32_t)(at + n - from);
+	s->end_mask = first_mask(s->end_bytes);
+	add_facts(s, e);
+	/* Lines of the same template have the same signature: the constant text and the kinds of the values. */
+	uint64_t hash = add_to_hash(0xcbf29ce484222325u, s->fixed + s->end_at, s->end_bytes);
+	for (unsigned i = 0; i < s->slot_count; i++) {
+		const struct slot *slot = &s->slots[i];
+		uint8_t what[4] = { slot->op, slot->kind, slot->role, slot->column };
+		hash = add_to_hash(hash, s->fixed + slot->fixed_at, slot->fixed_bytes);
+		hash = add_to_hash(hash, what, sizeof(what));
+	}
+	s->signature = hash;
+	return s;
+}
 
 #define SHAPES_MAX 2048u
 #define CHAINS 4096u
@@ -77,21 +291,6 @@ static bool parse_hash(const struct slot *slot, const struct value *v, uint64_t 
 					     : pfw_parse_uint(v->at, v->bytes, hash);
 }
 
-static bool parse_host(const struct slot *slot, const struct value *v, struct facts *f)
-{
-	const unsigned hashes = PFW_FORM_HEX_HASH | PFW_FORM_SHORT_HASH | PFW_FORM_INTEGER_HASH;
-
-	f->process.host_kind = PFW_HOST_HASH;
-	if (!parse_hash(slot, v, &f->process.host))
-		return false;
-	f->forms &= ~hashes;
-	if (slot->kind == JSONSCAN_STRING)
-		f->forms |= PFW_FORM_HEX_HASH;
-	else
-		f->forms |= f->process.host <= PFW_SHORT_HASH_MAX ? PFW_FORM_SHORT_HASH : PFW_FORM_INTEGER_HASH;
-	return true;
-}
-
 static bool parse_name(struct pfw_shapes *ss, const struct value *v, int64_t *name)
 {
 	*name = pfw_cache_string(ss->cache, v->at, v->bytes);
@@ -108,7 +307,15 @@ static bool parse_fact(struct pfw_shapes *ss, const struct slot *slot, const str
 	case PFW_ROLE_TID:
 		return pfw_parse_int(v->at, v->bytes, &f->tid);
 	case PFW_ROLE_HOST:
-		return parse_host(slot, v, f);
+		f->process.host_kind = PFW_HOST_HASH;
+		if (!parse_hash(slot, v, &f->process.host))
+			return false;
+		f->forms &= ~(unsigned)(PFW_FORM_HEX_HASH | PFW_FORM_SHORT_HASH | PFW_FORM_INTEGER_HASH);
+		if (slot->kind == JSONSCAN_STRING)
+			f->forms |= PFW_FORM_HEX_HASH;
+		else
+			f->forms |= f->process.host <= PFW_SHORT_HASH_MAX ? PFW_FORM_SHORT_HASH : PFW_FORM_INTEGER_HASH;
+		return true;
 	case PFW_ROLE_HOSTNAME:
 		f->process.host_kind = PFW_HOST_NAME;
 		if (!parse_name(ss, v, &name))
@@ -127,39 +334,11 @@ static bool parse_fact(struct pfw_shapes *ss, const struct slot *slot, const str
 	}
 }
 
-static void put_files(struct pfw_shapes *ss, struct shape *s)
-{
-	if (s->has_file)
-		s->row.io.file = pfw_cache_file(ss->cache, s->process, s->facts.file_hash);
-	else if (s->has_file_name)
-		s->row.io.file = s->facts.file_name;
-	if (s->has_file2)
-		s->row.io.file2 = pfw_cache_file(ss->cache, s->process, s->facts.file2_hash);
-}
-
-static void put_process(struct shape *s)
-{
-	int64_t number = s->process->number, pid = s->facts.process.pid;
-
-	if (s->table == STORE_TABLE_IO) {
-		s->row.io.process = number;
-		s->row.io.pid = pid;
-		s->row.io.tid = s->facts.tid;
-	} else {
-		s->row.span.process = number;
-		s->row.span.pid = pid;
-		s->row.span.tid = s->facts.tid;
-	}
-	if (s->facts.forms & ~s->process->forms)
-		atomic_fetch_or(&s->process->forms, s->facts.forms);
-}
-
 /* Returns false if the general parser must handle the line: a number is too large, or the tables are full. */
 static bool resolve(struct pfw_shapes *ss, struct shape *s, const struct value *values, uint32_t changed)
 {
 	struct facts facts = s->facts;
 	struct pfw_process *process = s->process;
-	bool is_moved;
 
 	for (uint32_t left = changed; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left);
@@ -173,22 +352,33 @@ static bool resolve(struct pfw_shapes *ss, struct shape *s, const struct value *
 		return false;
 	for (uint32_t left = changed; left; left &= left - 1)
 		remember(&s->sames[s->slots[__builtin_ctz(left)].same], &values[__builtin_ctz(left)]);
-	is_moved = process != s->process || facts.tid != s->facts.tid;
+	bool is_moved = process != s->process || facts.tid != s->facts.tid;
 	s->facts = facts;
 	s->process = process;
 	if (is_moved) {
 		s->epoch = 0;
-		put_process(s);
+		int64_t number = s->process->number, pid = s->facts.process.pid;
+		if (s->table == STORE_TABLE_IO) {
+			s->row.io.process = number;
+			s->row.io.pid = pid;
+			s->row.io.tid = s->facts.tid;
+		} else {
+			s->row.span.process = number;
+			s->row.span.pid = pid;
+			s->row.span.tid = s->facts.tid;
+		}
+		if (s->facts.forms & ~s->process->forms)
+			atomic_fetch_or(&s->process->forms, s->facts.forms);
 	}
-	if (s->table == STORE_TABLE_IO)
-		put_files(ss, s);
+	if (s->table == STORE_TABLE_IO) {
+		if (s->has_file)
+			s->row.io.file = pfw_cache_file(ss->cache, s->process, s->facts.file_hash);
+		else if (s->has_file_name)
+			s->row.io.file = s->facts.file_name;
+		if (s->has_file2)
+			s->row.io.file2 = pfw_cache_file(ss->cache, s->process, s->facts.file2_hash);
+	}
 	return true;
-}
-
-static void find_thread(struct pfw_shapes *ss, struct shape *s)
-{
-	s->thread = pfw_cache_thread(ss->cache, s->process, s->facts.tid);
-	s->epoch = ss->cache->epoch;
 }
 
 /* Texts. */
@@ -278,8 +468,10 @@ bool pfw_shapes_match(struct pfw_shapes *ss, const char *at, struct pfw_match *m
 
 	if (!s || match->end - at > (ptrdiff_t)SHAPE_LINE_MAX || (changed && !resolve(ss, s, values, changed)))
 		return false;
-	if (s->epoch != ss->cache->epoch)
-		find_thread(ss, s);
+	if (s->epoch != ss->cache->epoch) {
+		s->thread = pfw_cache_thread(ss->cache, s->process, s->facts.tid);
+		s->epoch = ss->cache->epoch;
+	}
 	if (s->has_product)
 		s->row.io.size = pfw_product(s->row.words[s->product[0]], s->row.words[s->product[1]]);
 	ss->last = s;

@@ -1,8 +1,6 @@
 /* The texts of a log. Names are aligned to 8 bytes; a 32-bit number refers to one by its offset / 8. */
-#include "pfw/log-names.h"
-
 #include "pfw/line-write.h"
-#include "pfw/name-hash.h"
+#include "pfw/log-private.h"
 #include "tracer/raw-syscall.h"
 
 #include <fcntl.h>
@@ -94,11 +92,6 @@ static struct name *name_at(const struct names *n, uint32_t number)
 	return name->bytes <= n->arena.allocated - place - sizeof(*name) ? name : NULL;
 }
 
-static uint32_t number_of(const struct names *n, const struct name *name)
-{
-	return (uint32_t)((size_t)((const char *)name - n->arena.at) / 8);
-}
-
 static void table_add(struct names *n, uint32_t number, uint32_t quick)
 {
 	size_t i = quick & (n->slots - 1);
@@ -133,9 +126,17 @@ static size_t name_bytes(size_t text_bytes)
 	return (sizeof(struct name) + text_bytes + 7) & ~(size_t)7;
 }
 
-/* Rebuilds the table from the file of a dead writer. The content is untrusted: invalid entries are skipped. */
-static void table_rebuild(struct names *n)
+bool names_open(struct names *n, int dirfd, bool is_hex)
 {
+	*n = (struct names){ .is_hex = is_hex };
+	if (!grown_open(&n->arena, dirfd, "names", ARENA_BYTES) ||
+			!grown_open(&n->strings, dirfd, "strings", STRINGS_BYTES) ||
+			!grown_open(&n->files, dirfd, "files", FILES_BYTES) || !grown_need(&n->arena, FIRST_NAME) ||
+			!table_grow(n))
+		return false;
+	if (*arena_used(n) < FIRST_NAME)
+		*arena_used(n) = FIRST_NAME;
+	/* Rebuilds the table from the file of a dead writer. The content is untrusted: invalid entries are skipped. */
 	uint64_t used = *arena_used(n);
 	if (used > n->arena.allocated)
 		used = *arena_used(n) = FIRST_NAME;
@@ -148,19 +149,6 @@ static void table_rebuild(struct names *n)
 		table_add(n, (uint32_t)(at / 8), name->quick);
 		at += name_bytes(name->bytes);
 	}
-}
-
-bool names_open(struct names *n, int dirfd, bool is_hex)
-{
-	*n = (struct names){ .is_hex = is_hex };
-	if (!grown_open(&n->arena, dirfd, "names", ARENA_BYTES) ||
-			!grown_open(&n->strings, dirfd, "strings", STRINGS_BYTES) ||
-			!grown_open(&n->files, dirfd, "files", FILES_BYTES) || !grown_need(&n->arena, FIRST_NAME) ||
-			!table_grow(n))
-		return false;
-	if (*arena_used(n) < FIRST_NAME)
-		*arena_used(n) = FIRST_NAME;
-	table_rebuild(n);
 	return true;
 }
 
@@ -174,8 +162,14 @@ void names_release(struct names *n)
 	n->table = NULL;
 }
 
-static struct name *add(struct names *n, const char *text, size_t bytes, uint32_t quick)
+struct name *names_put(struct names *n, const char *text, size_t bytes)
 {
+	uint32_t quick = quick_hash(text, bytes);
+	for (size_t i = quick & (n->slots - 1); n->table[i]; i = (i + 1) & (n->slots - 1)) {
+		struct name *name = name_at(n, n->table[i]);
+		if (name && name->quick == quick && name->bytes == bytes && !memcmp(name->text, text, bytes))
+			return name;
+	}
 	uint64_t at = *arena_used(n);
 	if ((n->count * 2 >= n->slots && !table_grow(n)) || !grown_need(&n->arena, at + name_bytes(bytes)))
 		return NULL;
@@ -190,17 +184,6 @@ static struct name *add(struct names *n, const char *text, size_t bytes, uint32_
 	return name;
 }
 
-struct name *names_put(struct names *n, const char *text, size_t bytes)
-{
-	uint32_t quick = quick_hash(text, bytes);
-	for (size_t i = quick & (n->slots - 1); n->table[i]; i = (i + 1) & (n->slots - 1)) {
-		struct name *name = name_at(n, n->table[i]);
-		if (name && name->quick == quick && name->bytes == bytes && !memcmp(name->text, text, bytes))
-			return name;
-	}
-	return add(n, text, bytes, quick);
-}
-
 /* Numbers. */
 
 static struct name *numbered(const struct names *n, const struct grown *g, uint64_t number)
@@ -213,17 +196,12 @@ static struct name *numbered(const struct names *n, const struct grown *g, uint6
 static void set_number(const struct names *n, struct grown *g, uint64_t number, const struct name *name)
 {
 	if (name && number < g->reserved / 4 && grown_need(g, (number + 1) * 4))
-		((uint32_t *)(void *)g->at)[number] = number_of(n, name);
+		((uint32_t *)(void *)g->at)[number] = (uint32_t)((size_t)((const char *)name - n->arena.at) / 8);
 }
 
 struct name *names_string(const struct names *n, uint64_t id)
 {
 	return numbered(n, &n->strings, id);
-}
-
-struct name *names_file(const struct names *n, uint64_t number)
-{
-	return numbered(n, &n->files, number);
 }
 
 void names_set_string(struct names *n, uint64_t id, const struct name *name)
@@ -245,4 +223,95 @@ void names_forget_behind(struct names *n, uint64_t text_bytes)
 		if (name && name->string_at > text_bytes)
 			name->string_at = 0;
 	}
+}
+
+/* Paths and their files; see pfwlog.h. */
+
+#define PATH_ROOM (2 * PFWLOG_PATH_BYTES)
+
+/* Removes "." and ".." lexically. */
+static size_t straighten(char *path, size_t bytes)
+{
+	size_t out = 0;
+	for (size_t in = 0; in < bytes;) {
+		size_t n = 1; /* a slash and a name */
+		while (in + n < bytes && path[in + n] != '/')
+			n++;
+		bool is_up = n == 3 && path[in + 1] == '.' && path[in + 2] == '.';
+		if (is_up) {
+			while (out && path[--out] != '/')
+				;
+		} else if (n != 1 && !(n == 2 && path[in + 1] == '.')) {
+			memmove(path + out, path + in, n);
+			out += n;
+		}
+		in += n;
+	}
+	if (!out)
+		path[out++] = '/';
+	return out;
+}
+
+static bool is_straight(const char *path, size_t n)
+{
+	for (size_t i = 0; i + 1 < n; i++)
+		if (path[i] == '/' && (path[i + 1] == '.' || path[i + 1] == '/'))
+			return false;
+	return n == 1 || path[n - 1] != '/';
+}
+
+bool log_is_ours(const struct pfwlog *log, uint64_t file)
+{
+	return (file << 1 >> 33) == log->state->process;
+}
+
+struct name *log_file_name(const struct pfwlog *log, uint64_t file)
+{
+	return log_is_ours(log, file) ? numbered(&log->names, &log->names.files, (uint32_t)file) : NULL;
+}
+
+struct name *log_path_name(struct pfwlog *log, const struct store_text *path, uint64_t base, bool is_last_chance,
+		bool *waits)
+{
+	char whole[PATH_ROOM];
+	size_t n = 0;
+	if (path->bytes && path->data[0] == '/' && is_straight(path->data, path->bytes))
+		return names_put(&log->names, path->data, path->bytes);
+	if (!path->bytes || path->bytes > PFWLOG_PATH_BYTES - 2)
+		return names_put(&log->names, path->data, path->bytes);
+	if (path->data[0] != '/' && base) {
+		const struct name *dir = log_file_name(log, base);
+		if (!dir && log_is_ours(log, base) && !is_last_chance) {
+			*waits = true;
+			return NULL;
+		}
+		if (dir && dir->bytes && dir->text[0] == '/' && dir->bytes < PFWLOG_PATH_BYTES) {
+			memcpy(whole, dir->text, dir->bytes);
+			n = dir->bytes;
+			whole[n++] = '/';
+		}
+	}
+	memcpy(whole + n, path->data, path->bytes);
+	n += path->bytes;
+	return names_put(&log->names, whole, whole[0] == '/' ? straighten(whole, n) : n);
+}
+
+enum taken log_on_file(struct pfwlog *log, bool is_last_chance)
+{
+	const struct ring_record *v = &log->ring_record;
+	const struct sonde_rec_def *r = ring_record_def(v);
+	bool waits = false;
+	if (!v->string_count || !log_is_ours(log, r->id))
+		return TAKEN;
+	struct store_text path = v->strings[0];
+	static const char gone[] = " (deleted)";
+	if (path.bytes > sizeof(gone) - 1 &&
+			!memcmp(path.data + path.bytes - (sizeof(gone) - 1), gone, sizeof(gone) - 1))
+		path.bytes -= sizeof(gone) - 1;
+	struct name *name = path.data[0] == '/' || r->base ? log_path_name(log, &path, r->base, is_last_chance, &waits)
+							   : names_put(&log->names, path.data, path.bytes);
+	if (waits)
+		return WAITS;
+	names_set_file(&log->names, (uint32_t)r->id, name);
+	return TAKEN;
 }

@@ -1,4 +1,3 @@
-#include "pfw/log-recover.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -9,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,12 +59,6 @@ static bool map_segment(struct mapped *m, int dirfd, uint32_t process)
 	m->at[m->count] = at;
 	m->bytes[m->count++] = (size_t)st.st_size;
 	return m->at[m->count - 1]->magic == SONDE_SEGMENT_MAGIC;
-}
-
-static void unmap_all(struct mapped *m)
-{
-	for (uint32_t i = 0; i < m->count; i++)
-		munmap(m->at[i], m->bytes[i]);
 }
 
 static int is_not_control(const struct dirent *entry)
@@ -130,7 +122,7 @@ static void remove_ring(const char *ring, const char *real, int dirfd)
 	rmdir(real);
 }
 
-static int take_ring(struct pfwlog *log, int dirfd, struct pfwlog_recovered *result)
+static int read_ring(struct pfwlog *log, int dirfd, struct pfwlog_recovered *result)
 {
 	struct mapped m = { .count = 0 };
 	uint32_t process = pfwlog_state(log)->process;
@@ -139,10 +131,11 @@ static int take_ring(struct pfwlog *log, int dirfd, struct pfwlog_recovered *res
 		pfwlog_add_segment(log, m.at[m.count - 1], m.bytes[m.count - 1]);
 	result->dropped = m.count ? m.at[0]->dropped : 0;
 	result->written_events = pfwlog_state(log)->done.events;
-	pfwlog_take(log, PFWLOG_LAST, true);
+	pfwlog_consume(log, PFWLOG_LAST, true);
 	int rc = pfwlog_end(log, true);
 	result->ring_events = pfwlog_state(log)->done.events - result->written_events;
-	unmap_all(&m);
+	for (uint32_t i = 0; i < m.count; i++)
+		munmap(m.at[i], m.bytes[i]);
 	return rc;
 }
 
@@ -262,7 +255,7 @@ static int finish_ring(const char *ring, const char *real, int dirfd, bool is_fo
 				(int)pfwlog_state(log)->true_pid, result->log);
 		err_hint(err, "recover after it has exited, or use --now and lose its further events");
 	} else {
-		error = take_ring(log, dirfd, result);
+		error = read_ring(log, dirfd, result);
 		rc = error ? err_sys(err, -error, "cannot finish '%s'", result->log) : 0;
 	}
 	pfwlog_free(log);
@@ -282,12 +275,6 @@ static int become(uid_t uid, gid_t gid, struct sonde_err *err)
 	return 0;
 }
 
-static void become_root_again(void)
-{
-	if (seteuid(0) < 0 || setegid(0) < 0)
-		_exit(1); /* cannot happen: the process was root */
-}
-
 int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovered *result, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf real = BUF_INIT;
@@ -305,8 +292,8 @@ int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovere
 		rc = check_log(ring, dirfd, err);
 	if (rc == 0)
 		rc = finish_ring(ring, real.data, dirfd, is_forced, result, err);
-	if (is_for_another)
-		become_root_again();
+	if (is_for_another && (seteuid(0) < 0 || setegid(0) < 0))
+		_exit(1); /* cannot happen: the process was root */
 	return rc;
 }
 
@@ -393,13 +380,12 @@ int pfwlog_recover(const char *path, bool is_forced, int (*each)(void *arg, cons
 		void *arg, struct sonde_err *err)
 {
 	struct stat st;
-	int rc;
 
 	if (ends_with(path, ".ring"))
 		return recover_one(path, is_forced, each, arg, err);
 	if (!stat(path, &st) && S_ISDIR(st.st_mode))
 		return recover_dir(path, is_forced, each, arg, err);
-	rc = recover_log(path, is_forced, each, arg, err);
+	int rc = recover_log(path, is_forced, each, arg, err);
 	if (rc == -ENOENT && access(path, F_OK) == 0)
 		return 0; /* complete, as far as can be determined */
 	return rc == -ENOENT ? err_set(err, ENOENT, "log or ring '%s' not found", path) : rc;

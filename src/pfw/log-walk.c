@@ -10,18 +10,6 @@ static struct sonde_chunk *chunk_at(const struct log_segment *s, uint32_t i)
 	return (void *)((char *)s->at + SONDE_SEGMENT_HEAD_BYTES + (size_t)i * SONDE_CHUNK_BYTES);
 }
 
-/* The start of the chunk, or the position a dead writer had reached. */
-static void walk_begin(const struct pfwlog *log, struct walk *w, const struct sonde_chunk *c)
-{
-	uint64_t drained = __atomic_load_n(&c->drained, __ATOMIC_RELAXED);
-	bool is_begun = drained > SONDE_CHUNK_FIRST && drained <= SONDE_CHUNK_BYTES;
-	w->at = is_begun ? (uint32_t)drained & ~7u : SONDE_CHUNK_FIRST;
-	w->tid = c->tid;
-	w->pid = is_begun ? (int32_t)c->reserved[1] : log->state->true_pid;
-	w->level = is_begun ? (uint32_t)(c->reserved[1] >> 32) : 0;
-	w->parent = is_begun ? (int32_t)c->reserved[0] : -1;
-}
-
 static void touch(struct pfwlog *log, struct walk *w, uint32_t segment, uint32_t chunk)
 {
 	if (w->is_touched)
@@ -40,13 +28,13 @@ static enum taken take_record(struct pfwlog *log, struct walk *w, bool is_last_c
 	case SONDE_REC_CALL:
 	case SONDE_REC_RUN:
 	case SONDE_REC_EXEC:
-		return log_take_call(log, w, is_last_chance);
+		return log_on_call(log, w, is_last_chance);
 	case SONDE_REC_STRING:
-		return log_take_string(log);
+		return log_on_string(log);
 	case SONDE_REC_FILE:
-		return log_take_file(log, is_last_chance);
+		return log_on_file(log, is_last_chance);
 	case SONDE_REC_FUNC:
-		return log_take_func(log, w);
+		return log_on_func(log, w);
 	case SONDE_REC_WHO:
 		w->pid = ring_record_who(v)->pid;
 		w->tid = ring_record_who(v)->tid;
@@ -80,7 +68,7 @@ static enum taken take_at(struct pfwlog *log, struct walk *w, const char *from, 
 	memcpy(v->bytes, from, words * 8);
 	v->len = words * 8;
 	v->head = (const void *)v->bytes;
-	return is_own(*(const uint64_t *)(const void *)v->bytes) ? log_take_own(log, w, is_last_chance) : TAKEN;
+	return is_own(*(const uint64_t *)(const void *)v->bytes) ? log_on_own(log, w, is_last_chance) : TAKEN;
 }
 
 /*
@@ -155,7 +143,15 @@ static bool walk_on(struct pfwlog *log, struct walk *w, const struct place *p, u
 		if (step == RING_NOTHING)
 			return true;
 		if (!w->at) { /* the chunk has a record, so its thread is known */
-			walk_begin(log, w, p->chunk);
+			/* The start of the chunk, or the position a dead writer had reached. */
+			const struct sonde_chunk *c = p->chunk;
+			uint64_t drained = __atomic_load_n(&c->drained, __ATOMIC_RELAXED);
+			bool is_begun = drained > SONDE_CHUNK_FIRST && drained <= SONDE_CHUNK_BYTES;
+			w->at = is_begun ? (uint32_t)drained & ~7u : SONDE_CHUNK_FIRST;
+			w->tid = c->tid;
+			w->pid = is_begun ? (int32_t)c->reserved[1] : log->state->true_pid;
+			w->level = is_begun ? (uint32_t)(c->reserved[1] >> 32) : 0;
+			w->parent = is_begun ? (int32_t)c->reserved[0] : -1;
 			if (w->at > at) {
 				at = w->at;
 				continue;

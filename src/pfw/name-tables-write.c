@@ -49,27 +49,6 @@ static void add_meta_str(struct pfw_dims *d, const struct pfw_process *p, const 
 	add_meta(d, p, key, &text);
 }
 
-/* The host and the trace format of a process: needed to export it in the same form. */
-static void write_origin(struct pfw_dims *d, const struct pfw_process *p)
-{
-	struct store_text name;
-	int64_t host = STORE_NULL;
-	char text[32];
-
-	if (p->key.host_kind == PFW_HOST_NAME)
-		host = (int64_t)p->key.host;
-	if (p->key.host_kind == PFW_HOST_HASH) {
-		host = pfw_dims_text(d, 'H', p, p->key.host);
-		if (p->forms & PFW_FORM_HEX_HASH)
-			snprintf(text, sizeof(text), "0x%016" PRIx64, p->key.host);
-		else
-			snprintf(text, sizeof(text), "%" PRIu64, p->key.host);
-		add_meta_str(d, p, "dftracer.hhash", text);
-	}
-	add_meta(d, p, "host", text_of(d, host, &name));
-	add_meta_str(d, p, "dftracer.generation", pfw_generation(p->forms));
-}
-
 /* The tracer joins the command as "a;b;c"; it becomes NUL-terminated arguments. */
 static const struct store_text *make_argv(const struct pfw_dims *d, const struct pfw_process *p, struct buf *out,
 		struct store_text *argv)
@@ -94,10 +73,9 @@ static const struct store_text *make_argv(const struct pfw_dims *d, const struct
 static int64_t parent_of(const struct pfw_dims *d, const struct pfw_process *p)
 {
 	struct pfw_process_key key = p->key;
-	uint64_t *number;
 
 	key.pid = p->ppid;
-	number = p->ppid == STORE_NULL ? NULL : map_get(&d->process_numbers, &key, sizeof(key));
+	uint64_t *number = p->ppid == STORE_NULL ? NULL : map_get(&d->process_numbers, &key, sizeof(key));
 	return number ? (int64_t)*number : STORE_NULL;
 }
 
@@ -126,19 +104,34 @@ static void write_process(struct pfw_dims *d, const struct pfw_process *p)
 	if (p->has_cwd && row.cwd == STORE_NULL)
 		row.cwd = pfw_dims_text(d, 'S', p, p->cwd_hash);
 	store_sink_add(d->sink, STORE_TABLE_PROCESS, &row);
-	if (!d->is_foreign)
-		write_origin(d, p);
+	if (!d->is_foreign) {
+		/* The host and the trace format of a process: needed to export it in the same form. */
+		struct store_text name;
+		int64_t host = STORE_NULL;
+		char text[32];
+		if (p->key.host_kind == PFW_HOST_NAME)
+			host = (int64_t)p->key.host;
+		if (p->key.host_kind == PFW_HOST_HASH) {
+			host = pfw_dims_text(d, 'H', p, p->key.host);
+			if (p->forms & PFW_FORM_HEX_HASH)
+				snprintf(text, sizeof(text), "0x%016" PRIx64, p->key.host);
+			else
+				snprintf(text, sizeof(text), "%" PRIu64, p->key.host);
+			add_meta_str(d, p, "dftracer.hhash", text);
+		}
+		add_meta(d, p, "host", text_of(d, host, &name));
+		add_meta_str(d, p, "dftracer.generation", pfw_generation(p->forms));
+	}
 }
 
 static void write_call(struct pfw_dims *d, const struct pfw_call *call)
 {
 	CLEANUP(buf_release) struct buf names = BUF_INIT;
-	struct store_text text;
 	struct store_call row = { .call = call->name, .category = call->category };
 
 	for (unsigned i = 0; i < call->arg_count; i++)
 		buf_addf(&names, "%s%s", i ? "," : "", call->arg_names[i]);
-	text = (struct store_text){ .data = names.data, .bytes = names.len };
+	struct store_text text = (struct store_text){ .data = names.data, .bytes = names.len };
 	row.arg_names = &text;
 	store_sink_add(d->sink, STORE_TABLE_CALL, &row);
 }

@@ -1,6 +1,8 @@
 /* Lookup and insertion. name-tables-write.c writes the tables. */
 #include "pfw/name-tables.h"
 
+#include "base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,24 +41,13 @@ static bool has_room(struct pfw_dims *d, size_t n)
 /* Grows the array by one element; NULL if out of room. */
 static void *reserve(struct pfw_dims *d, void *array, size_t count, size_t *cap, size_t size)
 {
-	size_t more = *cap ? 2 * *cap : 64;
-	void *grown;
-
-	if (!has_room(d, ENTRY_BYTES))
-		return NULL;
-	if (count < *cap)
-		return array;
-	grown = reallocarray(array, more, size);
-	if (grown)
-		*cap = more;
-	return grown;
+	return has_room(d, ENTRY_BYTES) ? vec_grow(array, cap, size, count + 1, VEC_MAX) : NULL;
 }
 
 static int64_t string_locked(struct pfw_dims *d, const char *bytes, size_t n)
 {
 	struct store_strings *strings = &d->sink->strings;
 	size_t before = store_strings_count(strings);
-	int64_t id;
 
 	/* Without room, existing strings are still found. */
 	if (n > PFW_NAME_BYTES_MAX ||
@@ -64,7 +55,7 @@ static int64_t string_locked(struct pfw_dims *d, const char *bytes, size_t n)
 		d->refused++;
 		return STORE_NULL;
 	}
-	id = store_strings_id(strings, bytes, n);
+	int64_t id = store_strings_id(strings, bytes, n);
 	if (store_strings_count(strings) > before)
 		d->bytes += n + ENTRY_BYTES;
 	return id ? id : STORE_NULL;
@@ -72,10 +63,8 @@ static int64_t string_locked(struct pfw_dims *d, const char *bytes, size_t n)
 
 int64_t pfw_dims_string(struct pfw_dims *d, const char *bytes, size_t n)
 {
-	int64_t id;
-
 	pthread_mutex_lock(&d->lock);
-	id = string_locked(d, bytes, n);
+	int64_t id = string_locked(d, bytes, n);
 	pthread_mutex_unlock(&d->lock);
 	return id;
 }
@@ -85,13 +74,12 @@ int64_t pfw_dims_string(struct pfw_dims *d, const char *bytes, size_t n)
 static struct pfw_process *make_process(struct pfw_dims *d, const struct pfw_process_key *key)
 {
 	struct pfw_process **all = reserve(d, d->processes, d->process_count, &d->process_cap, sizeof(*all)), *p;
-	uint64_t *place;
 
 	if (!all)
 		return NULL;
 	d->processes = all;
 	p = arena_alloc(&d->arena, sizeof(*p));
-	place = p ? map_put(&d->process_numbers, key, sizeof(*key), NULL) : NULL;
+	uint64_t *place = p ? map_put(&d->process_numbers, key, sizeof(*key), NULL) : NULL;
 	if (!place)
 		return NULL;
 	d->processes[d->process_count++] = p;
@@ -106,12 +94,9 @@ static struct pfw_process *make_process(struct pfw_dims *d, const struct pfw_pro
 
 struct pfw_process *pfw_dims_process(struct pfw_dims *d, const struct pfw_process_key *key)
 {
-	struct pfw_process *p;
-	uint64_t *number;
-
 	pthread_mutex_lock(&d->lock);
-	number = map_get(&d->process_numbers, key, sizeof(*key));
-	p = number ? d->processes[*number - 1] : make_process(d, key);
+	uint64_t *number = map_get(&d->process_numbers, key, sizeof(*key));
+	struct pfw_process *p = number ? d->processes[*number - 1] : make_process(d, key);
 	pthread_mutex_unlock(&d->lock);
 	return p;
 }
@@ -169,14 +154,11 @@ static void widen(int64_t *first, int64_t *last, const struct pfw_thread *seen)
 
 void pfw_dims_thread(struct pfw_dims *d, const struct pfw_thread *seen)
 {
-	struct pfw_process *p;
-	struct pfw_thread *t;
-
 	pthread_mutex_lock(&d->lock);
-	p = d->processes[seen->process->number - 1];
+	struct pfw_process *p = d->processes[seen->process->number - 1];
 	widen(&p->first_ns, &p->last_ns, seen);
 	p->events += seen->events;
-	t = thread_locked(d, seen);
+	struct pfw_thread *t = thread_locked(d, seen);
 	if (t) {
 		widen(&t->first_ns, &t->last_ns, seen);
 		t->events += seen->events;
@@ -232,10 +214,8 @@ static int64_t hashed_file(struct pfw_dims *d, const struct pfw_process *p, uint
 
 int64_t pfw_dims_file(struct pfw_dims *d, const struct pfw_process *p, uint64_t hash)
 {
-	int64_t id;
-
 	pthread_mutex_lock(&d->lock);
-	id = hashed_file(d, p, hash);
+	int64_t id = hashed_file(d, p, hash);
 	pthread_mutex_unlock(&d->lock);
 	return id;
 }
@@ -243,12 +223,11 @@ int64_t pfw_dims_file(struct pfw_dims *d, const struct pfw_process *p, uint64_t 
 int64_t pfw_dims_named_file(struct pfw_dims *d, int64_t name)
 {
 	struct pfw_file file = { .name = name, .hash = STORE_NULL };
-	int64_t id;
 
 	if (name == STORE_NULL)
 		return STORE_NULL;
 	pthread_mutex_lock(&d->lock);
-	id = file_at(d, &d->file_names, &name, sizeof(name), &file);
+	int64_t id = file_at(d, &d->file_names, &name, sizeof(name), &file);
 	pthread_mutex_unlock(&d->lock);
 	return id;
 }
@@ -268,17 +247,6 @@ static void define_text(struct pfw_dims *d, const uint64_t key[2], int64_t text)
 		d->conflicts++;
 }
 
-static void define_file(struct pfw_dims *d, const struct pfw_process *p, uint64_t hash, int64_t text)
-{
-	int64_t id = hashed_file(d, p, hash);
-	struct pfw_file *file = id == STORE_NULL ? NULL : &d->files[id - 1];
-
-	if (file && file->name == STORE_NULL)
-		file->name = text;
-	else if (file && file->name != text)
-		d->conflicts++;
-}
-
 void pfw_dims_define(struct pfw_dims *d, char kind, const struct pfw_process *p, uint64_t hash, int64_t text)
 {
 	uint64_t key[2];
@@ -287,10 +255,16 @@ void pfw_dims_define(struct pfw_dims *d, char kind, const struct pfw_process *p,
 		return;
 	hash_key(key, kind, p, hash);
 	pthread_mutex_lock(&d->lock);
-	if (kind == 'F')
-		define_file(d, p, hash, text);
-	else
+	if (kind == 'F') {
+		int64_t id = hashed_file(d, p, hash);
+		struct pfw_file *file = id == STORE_NULL ? NULL : &d->files[id - 1];
+		if (file && file->name == STORE_NULL)
+			file->name = text;
+		else if (file && file->name != text)
+			d->conflicts++;
+	} else {
 		define_text(d, key, text);
+	}
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -310,13 +284,12 @@ int64_t pfw_dims_text(const struct pfw_dims *d, char kind, const struct pfw_proc
 static struct pfw_call *make_call(struct pfw_dims *d, int64_t name, int64_t category)
 {
 	struct pfw_call **all = reserve(d, d->calls, d->call_count, &d->call_cap, sizeof(*all)), *call;
-	uint64_t *place;
 
 	if (!all)
 		return NULL;
 	d->calls = all;
 	call = arena_alloc(&d->arena, sizeof(*call));
-	place = call ? map_put_int(&d->call_numbers, (uint64_t)name, NULL) : NULL;
+	uint64_t *place = call ? map_put_int(&d->call_numbers, (uint64_t)name, NULL) : NULL;
 	if (!place)
 		return NULL;
 	call->name = name;
@@ -329,14 +302,11 @@ static struct pfw_call *make_call(struct pfw_dims *d, int64_t name, int64_t cate
 
 struct pfw_call *pfw_dims_call(struct pfw_dims *d, int64_t name, int64_t category)
 {
-	struct pfw_call *call;
-	uint64_t *number;
-
 	if (name == STORE_NULL)
 		return NULL;
 	pthread_mutex_lock(&d->lock);
-	number = map_get_int(&d->call_numbers, (uint64_t)name);
-	call = number ? d->calls[*number - 1] : make_call(d, name, category);
+	uint64_t *number = map_get_int(&d->call_numbers, (uint64_t)name);
+	struct pfw_call *call = number ? d->calls[*number - 1] : make_call(d, name, category);
 	pthread_mutex_unlock(&d->lock);
 	return call;
 }

@@ -1,13 +1,115 @@
+/*
+ * output: a trace file being written, compressed if its name ends in .gz.
+ *
+ * The file must not exist: traces are not overwritten. It is renamed to its final name when it is complete.
+ */
 #include "pfw/pfw-tools.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/err.h"
 #include "base/fs.h"
+#include "pfw/gzip-read.h"
 #include "pfw/import-part.h"
-#include "pfw/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+struct pfw_out {
+	bool has_begun;
+	uint64_t text_bytes; /* of the lines */
+	/* private */
+	int fd;
+	bool is_gzip, is_framed;
+	char *path, *temp;
+	struct buf text, packed;
+	int error;
+};
+
+#define MEMBER_BYTES ((size_t)16 << 20)
+
+/* -EEXIST if the file exists */
+static int pfw_out_open(struct pfw_out *o, const char *path, struct sonde_err *err)
+{
+	size_t n = strlen(path);
+
+	*o = (struct pfw_out){ .fd = -1 };
+	buf_init(&o->text, 0);
+	buf_init(&o->packed, 0);
+	if (access(path, F_OK) == 0) {
+		err_set(err, EEXIST, "cannot write '%s': File exists", path);
+		err_hint(err, "remove it or choose another name");
+		return -EEXIST;
+	}
+	o->is_gzip = n > 3 && !strcmp(path + n - 3, ".gz");
+	o->path = strdup(path);
+	if (!o->path || asprintf(&o->temp, "%s.%d.new", path, (int)getpid()) < 0) {
+		free(o->path);
+		return err_sys(err, ENOMEM, "cannot write '%s'", path);
+	}
+	/* Never open an existing file: it may belong to another user, or be a link. */
+	o->fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (o->fd < 0) {
+		int error = errno;
+
+		free(o->path);
+		free(o->temp);
+		return err_sys(err, error, "cannot write '%s'", path);
+	}
+	return 0;
+}
+
+/* Call before the first line. is_framed: the trace has array brackets. */
+static void pfw_out_begin(struct pfw_out *o, bool is_framed)
+{
+	o->has_begun = true;
+	o->is_framed = is_framed;
+	if (is_framed)
+		buf_adds(&o->text, "[\n");
+}
+
+static int flush(struct pfw_out *o)
+{
+	struct buf *bytes = o->is_gzip ? &o->packed : &o->text;
+
+	buf_reset(&o->packed);
+	if (o->error == 0 && buf_error(&o->text))
+		o->error = -ENOMEM;
+	if (o->error == 0 && o->is_gzip)
+		o->error = pfw_gzip_deflate(&o->packed, o->text.data, o->text.len);
+	if (o->error == 0)
+		o->error = fs_write_all(o->fd, bytes->data, bytes->len);
+	buf_reset(&o->text);
+	return o->error;
+}
+
+/* Writes the rest and frees the contents; err NULL: discards the file. */
+static int pfw_out_close(struct pfw_out *o, struct sonde_err *err)
+{
+	if (!o->has_begun)
+		pfw_out_begin(o, true);
+	if (o->is_framed)
+		buf_adds(&o->text, "]");
+	int rc = flush(o);
+	if (close(o->fd) < 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0 && err && rename(o->temp, o->path) < 0)
+		rc = -errno;
+	if (rc < 0 || !err)
+		unlink(o->temp);
+	if (rc < 0)
+		err_sys(err, -rc, "cannot write '%s'", o->path);
+	free(o->path);
+	free(o->temp);
+	buf_release(&o->text);
+	buf_release(&o->packed);
+	return rc;
+}
 
 #define KEYS_MAX 100000 /* distinct keys of each kind that are counted */
 
@@ -88,19 +190,7 @@ static bool phase_is(const struct pfw_field *ph, char letter, char digit)
 					(ph->kind == JSONSCAN_INTEGER && *ph->value == digit));
 }
 
-static void note_times(struct pfw_facts *f, const struct pfw_line *line)
-{
-	const struct pfw_field *ts = pfw_line_get(line, PFW_KEY_ts), *dur = pfw_line_get(line, PFW_KEY_dur);
-	int64_t time, length = 0, end;
-
-	if (!ts || !pfw_field_int(ts, &time))
-		return;
-	if (!dur || !pfw_field_int(dur, &length) || length < 0 || __builtin_add_overflow(time, length, &end))
-		end = time;
-	widen(f, time, end);
-}
-
-static void note_forms(struct pfw_facts *f, const struct pfw_line *line, const struct pfw_field *ph)
+static void record_forms(struct pfw_facts *f, const struct pfw_line *line, const struct pfw_field *ph)
 {
 	const struct pfw_field *id = pfw_line_get(line, PFW_KEY_id), *host = pfw_line_arg(line, PFW_KEY_hhash);
 	uint64_t hash;
@@ -118,19 +208,19 @@ static void note_forms(struct pfw_facts *f, const struct pfw_line *line, const s
 	meet(&f->hosts, host->value, host->bytes, 1);
 }
 
-static void note_field(struct map *map, const struct pfw_field *f)
+static void record_field(struct map *map, const struct pfw_field *f)
 {
 	if (f)
 		meet(map, f->value, f->bytes, 1);
 }
 
-static void note_record(struct pfw_facts *f, const struct pfw_line *line)
+static void count_record(struct pfw_facts *f, const struct pfw_line *line)
 {
 	const struct pfw_field *ph = pfw_line_get(line, PFW_KEY_ph);
 
 	if (phase_is(ph, 'X', '1')) {
 		f->events++;
-		note_field(&f->categories, pfw_line_get(line, PFW_KEY_cat));
+		record_field(&f->categories, pfw_line_get(line, PFW_KEY_cat));
 	} else if (phase_is(ph, 'M', '4')) {
 		f->metadata++;
 	} else if (phase_is(ph, 'C', '2') || phase_is(ph, 'A', '3')) {
@@ -138,11 +228,17 @@ static void note_record(struct pfw_facts *f, const struct pfw_line *line)
 	} else {
 		f->other++;
 	}
-	note_field(&f->pids, pfw_line_get(line, PFW_KEY_pid));
-	note_field(&f->tids, pfw_line_get(line, PFW_KEY_tid));
-	note_field(&f->hosts, pfw_line_arg(line, PFW_KEY_hostname));
-	note_forms(f, line, ph);
-	note_times(f, line);
+	record_field(&f->pids, pfw_line_get(line, PFW_KEY_pid));
+	record_field(&f->tids, pfw_line_get(line, PFW_KEY_tid));
+	record_field(&f->hosts, pfw_line_arg(line, PFW_KEY_hostname));
+	record_forms(f, line, ph);
+	const struct pfw_field *ts = pfw_line_get(line, PFW_KEY_ts), *dur = pfw_line_get(line, PFW_KEY_dur);
+	int64_t time, length = 0, end;
+	if (!ts || !pfw_field_int(ts, &time))
+		return;
+	if (!dur || !pfw_field_int(dur, &length) || length < 0 || __builtin_add_overflow(time, length, &end))
+		end = time;
+	widen(f, time, end);
 }
 
 static void tell(struct reading *r, const char *reason, size_t where)
@@ -161,7 +257,7 @@ static void take_line(struct reading *r, const char *text, size_t n)
 		kind = pfw_line_scan(&r->line, text, n);
 	f->lines += kind != PFW_LINE_BLANK;
 	if (kind == PFW_LINE_RECORD) {
-		note_record(f, &r->line);
+		count_record(f, &r->line);
 		if (r->record && r->rc == 0)
 			r->rc = r->record(r, text, n);
 	} else if (kind == PFW_LINE_BRACKET) {
@@ -208,10 +304,12 @@ static int read_input(struct reading *r, struct sonde_err *err)
 	atomic_size_t seam_bytes = 0;
 	struct pfw_part_ops ops = { .take = take_piece, .skip = skip_line, .arg = r, .seam_bytes = &seam_bytes };
 	struct pfw_part part = { .input = r->input, .to = UINT64_MAX };
-	struct pfw_look look = { .unit_ns = 1, .gzip_part_bytes = UINT64_MAX, .text_part_bytes = (uint64_t)1 << 62 };
+	struct pfw_inspection look = { .unit_ns = 1,
+		.gzip_part_bytes = UINT64_MAX,
+		.text_part_bytes = (uint64_t)1 << 62 };
 
 	r->number = 0;
-	pfw_input_look(r->input, NULL, &look);
+	pfw_input_inspect(r->input, NULL, &look);
 	if (r->input->error)
 		return err_sys(err, r->input->error, "cannot read '%s'", r->input->path);
 	r->facts->bytes += r->input->bytes;
@@ -226,7 +324,8 @@ static int read_input(struct reading *r, struct sonde_err *err)
 	return r->rc;
 }
 
-int pfw_tool_look(const struct pfw_tools *tools, struct pfw_input *in, struct pfw_facts *facts, struct sonde_err *err)
+int pfw_tool_inspect(const struct pfw_tools *tools, struct pfw_input *in, struct pfw_facts *facts,
+		struct sonde_err *err)
 {
 	struct reading r = { .tools = tools, .input = in, .facts = facts };
 	int rc = read_input(&r, err);
@@ -270,7 +369,12 @@ static int put_record(struct reading *r, const char *text, size_t n)
 	trim(&text, &n);
 	if (!w->out.has_begun)
 		pfw_out_begin(&w->out, !has_integer_phase(&r->line));
-	return pfw_out_line(&w->out, text, n);
+	/* 0 or -errno */
+	struct pfw_out *o = &w->out;
+	buf_add(&o->text, text, n);
+	buf_addc(&o->text, '\n');
+	o->text_bytes += n + 1;
+	return o->text.len >= MEMBER_BYTES ? flush(o) : o->error;
 }
 
 static int read_all(const struct pfw_tools *tools, struct pfw_inputs *in, struct pfw_facts *facts,
@@ -355,14 +459,13 @@ static int anonymize_input(const struct pfw_tools *tools, struct pfw_input *in, 
 	struct writing w = { .text = BUF_INIT };
 	struct reading r = { .tools = tools, .record = anonymize_record, .arg = &w, .facts = facts, .input = in };
 	const char *slash = strrchr(in->path, '/');
-	int rc, close_rc;
 
 	buf_addf(&path, "%s/%s", dir, slash ? slash + 1 : in->path);
-	rc = pfw_out_open(&w.out, path.data, err);
+	int rc = pfw_out_open(&w.out, path.data, err);
 	if (rc < 0)
 		return rc;
 	rc = read_input(&r, err);
-	close_rc = pfw_out_close(&w.out, rc < 0 ? NULL : err);
+	int close_rc = pfw_out_close(&w.out, rc < 0 ? NULL : err);
 	pfw_line_release(&r.line);
 	buf_release(&w.text);
 	return rc < 0 ? rc : close_rc;

@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/map.h"
-#include "pfw/import-input.h"
+#include "pfw/import-part.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,7 +41,8 @@ struct pfw_tools {
 };
 
 /* Counts the contents of one file. pfw_inputs_add filled the input. 0, or -errno if the file cannot be read at all. */
-int pfw_tool_look(const struct pfw_tools *tools, struct pfw_input *in, struct pfw_facts *facts, struct sonde_err *err);
+int pfw_tool_inspect(const struct pfw_tools *tools, struct pfw_input *in, struct pfw_facts *facts,
+		struct sonde_err *err);
 /* Writes all records of all inputs to one trace. */
 int pfw_tool_merge(const struct pfw_tools *tools, struct pfw_inputs *in, const char *path, struct pfw_facts *facts,
 		struct sonde_err *err);

@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/vec.h"
-#include "model/timeline.h"
-#include "pfw/name-hash.h"
+#include "model/rows.h"
+#include "pfw/line-write.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static int load_imported(struct pfw_writer *w, struct sonde_err *err)
 	return rc == 0 && file ? store_scan(file, &file_opts, load_hashes, w, err) : rc;
 }
 
-uint64_t pfw_origin_hash(const struct pfw_origin *o, const struct store_text *text)
+static uint64_t pfw_origin_hash(const struct pfw_origin *o, const struct store_text *text)
 {
 	return o->is_hex ? pfw_hash_d(text->data, text->bytes) : pfw_hash_c(text->data, text->bytes);
 }
@@ -221,14 +221,13 @@ static size_t json_room(const struct store_text *text)
 char *pfw_line_begin(struct pfw_writer *w, const struct pfw_origin *o, const struct pfw_head *head, size_t more)
 {
 	size_t room = LINE_ROOM + json_room(head->name) + json_room(head->category) + more;
-	char *at;
 
 	w->args = NULL;
 	if (!buf_reserve(&w->line, room + (head->extra ? 2 * head->extra->bytes : 0))) {
 		w->error = -ENOMEM;
 		return NULL;
 	}
-	at = w->line.data;
+	char *at = w->line.data;
 	if (head->id != STORE_NULL)
 		at = put_number(at, o, ",\"id\":", head->id);
 	if (head->name)
@@ -296,8 +295,6 @@ char *pfw_put_fields(struct pfw_writer *w, const struct pfw_origin *o, char *at,
 
 void pfw_line_end(struct pfw_writer *w, char *at)
 {
-	size_t n;
-
 	if (w->args && at == w->args) {
 		at -= strlen(",\"args\":{");
 	} else if (w->args) { /* the first has no comma */
@@ -308,14 +305,15 @@ void pfw_line_end(struct pfw_writer *w, char *at)
 		at++;
 	w->line.data[0] = '{'; /* instead of the first comma */
 	at = PUT(at, "}\n");
-	n = (size_t)(at - w->line.data);
+	size_t n = (size_t)(at - w->line.data);
 	if (fwrite(w->line.data, 1, n, w->out) != n && !w->error)
 		w->error = errno ? -errno : -EIO;
 }
 
 /* Records of runs recorded by sonde. */
 
-void pfw_write_definition(struct pfw_writer *w, struct pfw_origin *o, int64_t tid, const char *kind,
+/* Writes a metadata record of a run that was not imported: the hash of a name, or `value` (JSON text) if not NULL. */
+static void pfw_write_definition(struct pfw_writer *w, struct pfw_origin *o, int64_t tid, const char *kind,
 		const struct store_text *name, const char *value, uint64_t hash)
 {
 	struct store_text kind_text = { .data = kind, .bytes = strlen(kind) };
@@ -339,10 +337,9 @@ bool pfw_announce_file(struct pfw_writer *w, struct pfw_origin *o, int64_t tid, 
 {
 	struct store_text path = model_file_path(w->run, file);
 	uint64_t key[2] = { (uint64_t)(o - w->origins), model_file_number(w->run, file) };
-	uint64_t *known;
 	bool is_new;
 
-	known = path.data ? map_put(&w->announced, key, sizeof(key), &is_new) : NULL;
+	uint64_t *known = path.data ? map_put(&w->announced, key, sizeof(key), &is_new) : NULL;
 	if (!known)
 		return false;
 	if (is_new) {
@@ -364,7 +361,7 @@ static const uint64_t *define_text(struct pfw_writer *w, struct pfw_origin *o, c
 	return hash;
 }
 
-static char *begin_bound(struct pfw_writer *w, struct pfw_origin *o, const char *name, int64_t ns)
+static char *start_bound(struct pfw_writer *w, struct pfw_origin *o, const char *name, int64_t ns)
 {
 	struct store_text name_text = { .data = name, .bytes = strlen(name) };
 	struct pfw_head head = { .id = ++o->last_id,
@@ -411,38 +408,9 @@ static void write_start(struct pfw_writer *w, struct pfw_origin *o)
 		return;
 	if (gmtime_r(&seconds, &tm) && strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", &tm))
 		start.date = date;
-	at = begin_bound(w, o, "start", p->start_ns);
+	at = start_bound(w, o, "start", p->start_ns);
 	if (at)
 		pfw_line_end(w, put_start(at, &start));
-}
-
-static void write_starts(struct pfw_writer *w)
-{
-	size_t count;
-	const struct store_thread *threads = model_threads(w->run, &count);
-
-	for (size_t i = 1; i < w->origin_count; i++)
-		if (w->origins[i].process)
-			write_start(w, &w->origins[i]);
-	for (size_t i = 0; i < count; i++) {
-		struct pfw_origin *o = pfw_origin_of(w, threads[i].process);
-		const struct store_text *name = model_name(w->run, threads[i].name);
-
-		if (name && o->process)
-			pfw_write_definition(w, o, threads[i].tid, "thread_name", name, "\"thread_name\"", 0);
-	}
-}
-
-static void write_ends(struct pfw_writer *w)
-{
-	for (size_t i = 1; i < w->origin_count; i++) {
-		struct pfw_origin *o = &w->origins[i];
-		bool has_end = o->process && o->process->end_ns != STORE_NULL;
-		char *at = has_end ? begin_bound(w, o, "end", o->process->end_ns) : NULL;
-
-		if (at)
-			pfw_line_end(w, put_uint(PUT(at, ",\"p_idx\":-1,\"level\":1,\"num_events\":"), o->events));
-	}
 }
 
 /* Records that an import kept verbatim. */
@@ -525,14 +493,34 @@ static int write_all(struct pfw_writer *w, const struct model_rows_opts *range, 
 
 	if (is_framed && fputs("[\n", w->out) < 0)
 		w->error = -errno;
-	if (w->is_imported)
+	if (w->is_imported) {
 		rc = write_records(w, range, err);
-	else
-		write_starts(w);
+	} else {
+		size_t count;
+		const struct store_thread *threads = model_threads(w->run, &count);
+		for (size_t i = 1; i < w->origin_count; i++)
+			if (w->origins[i].process)
+				write_start(w, &w->origins[i]);
+		for (size_t i = 0; i < count; i++) {
+			struct pfw_origin *o = pfw_origin_of(w, threads[i].process);
+			const struct store_text *name = model_name(w->run, threads[i].name);
+			if (name && o->process)
+				pfw_write_definition(w, o, threads[i].tid, "thread_name", name, "\"thread_name\"", 0);
+		}
+	}
 	if (rc == 0)
 		rc = write_events(w, range, err);
-	if (!w->is_imported)
-		write_ends(w);
+	if (!w->is_imported) {
+		for (size_t i = 1; i < w->origin_count; i++) {
+			struct pfw_origin *o = &w->origins[i];
+			bool has_end = o->process && o->process->end_ns != STORE_NULL;
+			char *at = has_end ? start_bound(w, o, "end", o->process->end_ns) : NULL;
+			if (at)
+				pfw_line_end(w,
+						put_uint(PUT(at, ",\"p_idx\":-1,\"level\":1,\"num_events\":"),
+								o->events));
+		}
+	}
 	if (is_framed && fputs("]", w->out) < 0)
 		w->error = -errno;
 	return rc == 0 && w->error ? err_sys(err, -w->error, "cannot write the trace") : rc;

@@ -67,7 +67,6 @@ struct pfw_writer {
 
 /* Never NULL. */
 struct pfw_origin *pfw_origin_of(struct pfw_writer *w, int64_t process);
-uint64_t pfw_origin_hash(const struct pfw_origin *o, const struct store_text *text);
 
 /* {"id":..,"name":..,"cat":..,"pid":..,"tid":.. and the times; nulls are omitted. extra: the text of a JSON object. */
 struct pfw_head {
@@ -87,9 +86,6 @@ char *pfw_put_fields(struct pfw_writer *w, const struct pfw_origin *o, char *at,
 /* Closes the arguments, if there are any, and writes the line. */
 void pfw_line_end(struct pfw_writer *w, char *at);
 
-/* Writes a metadata record of a run that was not imported: the hash of a name, or `value` (JSON text) if not NULL. */
-void pfw_write_definition(struct pfw_writer *w, struct pfw_origin *o, int64_t tid, const char *kind,
-		const struct store_text *name, const char *value, uint64_t hash);
 /*
  * The hash of a file. Before its first use by a process, writes a record that names it. Returns false if it has no
  * path.

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define CLOCK_TRIES 5
-#define ROUNDS_MAX 64 /* per call of pfwlog_take: threads may refer to each other's names */
+#define ROUNDS_MAX 64 /* per call of pfwlog_consume: threads may refer to each other's names */
 
 /* Memory. */
 
@@ -46,13 +46,6 @@ static struct pfwlog_state *state_map(int dirfd, int flags, int *error)
 
 /* The clock. */
 
-static int64_t mono_now(void)
-{
-	struct timespec ts = { 0 };
-	sys2(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
 /*
  * Reads both clocks at once: the closest of a few tries. Events lie between this pair and the first. Recovery reads
  * them too, unless the machine was rebooted since.
@@ -63,7 +56,9 @@ static void clock_read(struct pfwlog *log)
 	uint64_t best = UINT64_MAX;
 	for (unsigned i = 0; i < CLOCK_TRIES; i++) {
 		uint64_t before = __builtin_ia32_rdtsc();
-		int64_t now = mono_now();
+		struct timespec ts = { 0 };
+		sys2(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
+		int64_t now = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 		uint64_t took = __builtin_ia32_rdtsc() - before;
 		if (took < best) {
 			best = took;
@@ -249,7 +244,7 @@ uint32_t pfwlog_segments(const struct pfwlog *log)
 
 /* Passes. */
 
-uint64_t pfwlog_take(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed)
+uint64_t pfwlog_consume(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed)
 {
 	uint64_t total = 0, count;
 	if (__atomic_load_n(&log->state->is_applying, __ATOMIC_ACQUIRE))
@@ -274,26 +269,22 @@ bool pfwlog_is_waiting(const struct pfwlog *log)
 	return log->is_waiting;
 }
 
-/* Writes the last records; a writer that died may have written some of them. */
-static void write_end(struct pfwlog *log, bool is_recovered)
-{
-	if (!log->now.is_begun)
-		log_head_begin(log);
-	log_commit(log);
-	log->end_at = (int64_t)log->file.bytes;
-	log->end_events = log->now.events;
-	log_walk_endings(log);
-	log_head_end(log, is_recovered);
-	log->now.is_ended = 1;
-	log_commit(log);
-}
-
 int pfwlog_end(struct pfwlog *log, bool is_recovered)
 {
 	if (!log->now.is_begun && log->state->setup.is_lazy && !log_has_endings(log))
 		return 0; /* no events: no log */
-	if (!log->now.is_ended)
-		write_end(log, is_recovered);
+	if (!log->now.is_ended) {
+		/* Writes the last records; a writer that died may have written some of them. */
+		if (!log->now.is_begun)
+			log_head_begin(log);
+		log_commit(log);
+		log->end_at = (int64_t)log->file.bytes;
+		log->end_events = log->now.events;
+		log_walk_endings(log);
+		log_head_end(log, is_recovered);
+		log->now.is_ended = 1;
+		log_commit(log);
+	}
 	if (!log->error && log->state->setup.generation != 'E')
 		log->error = log_file_write_end(&log->file, &log->packed);
 	return log->error;

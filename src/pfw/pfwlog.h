@@ -18,12 +18,71 @@
 #ifndef SONDE_PFW_PFWLOG_H
 #define SONDE_PFW_PFWLOG_H
 
-#include "pfw/aggregation-rules.h"
+#include "base/err.h"
 #include "sonde/shm.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * aggregation-rules: which events are aggregated when DFTRACER_AGGREGATION_TYPE is SELECTIVE.
+ *
+ * An event is aggregated if an inclusion rule matches and no exclusion rule does. Without inclusion rules every event
+ * is included. Syntax of a rule:
+ *
+ *   field OP value     OP is == != < <= > >=, LIKE 'glob*' (% works like *), IN {a, b}, NOT LIKE, NOT IN
+ *   NOT rule, rule AND rule, rule OR rule, (rule)
+ *
+ * Fields are name, cat, dur and ts (in the log's unit), app, rank, and args.KEY for an argument. Values may be quoted.
+ * Numbers are compared as numbers, categories ignoring case. A comparison with an argument that the event does not have
+ * is false. Invalid rules are ignored.
+ *
+ * Uses no memory outside the struct; accepts any input text.
+ */
+
+#define RULES_TEXT_BYTES 4096u
+#define RULES_NODES_MAX 256u
+#define RULES_MAX 64u
+
+struct rule_value {
+	const char *text; /* NULL: a number */
+	size_t bytes;
+	int64_t number;
+};
+
+/* The fields of an event that rules can test. */
+struct rule_event {
+	struct rule_value name, cat, app;
+	int64_t ts, dur, rank;
+	/* Finds the argument of this name; returns false if the event has none. */
+	bool (*arg)(const void *of, const char *key, size_t bytes, struct rule_value *value);
+	const void *of;
+};
+
+struct aggregation_rules {
+	char text[RULES_TEXT_BYTES];
+	uint32_t included, excluded; /* number of rules of each kind */
+	uint32_t broken;             /* invalid rules */
+	uint32_t node_count, rule_count;
+	struct {
+		uint16_t node;
+		bool is_exclusion;
+	} rule[RULES_MAX];
+	struct rule_node {
+		uint8_t kind, op, field;
+		uint16_t left, right; /* operands of AND, OR, NOT */
+		uint16_t key_at, key_bytes;
+		uint16_t value_at, value_bytes;
+		bool is_number;
+		int64_t number;
+	} nodes[RULES_NODES_MAX];
+};
+
+/* Parses lines, each a rule after '+' (inclusion) or '-' (exclusion). */
+void rules_read(struct aggregation_rules *r, const char *lines);
+
+bool rules_hold(const struct aggregation_rules *r, const struct rule_event *e);
 
 #define PFWLOG_MAGIC 0x474f4c5746505344ull /* "DSPFWLOG" */
 #define PFWLOG_VERSION 2u
@@ -173,7 +232,7 @@ void pfwlog_add_segment(struct pfwlog *log, struct sonde_segment *segment, size_
 uint32_t pfwlog_segments(const struct pfwlog *log);
 
 /* Reads the chunks and returns the number of records read. Lines are written if there are enough, or if is_flushed. */
-uint64_t pfwlog_take(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed);
+uint64_t pfwlog_consume(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed);
 
 /* Returns whether a thread has left a record unfinished. */
 bool pfwlog_is_waiting(const struct pfwlog *log);
@@ -188,5 +247,33 @@ const struct pfwlog_state *pfwlog_state(const struct pfwlog *log);
 int64_t pfwlog_end_at(const struct pfwlog *log);
 uint64_t pfwlog_end_events(const struct pfwlog *log);
 void pfwlog_free(struct pfwlog *log); /* accepts NULL */
+
+/*
+ * log-recover: finishes the logs of processes that were killed.
+ *
+ * A leftover ring has a link (or is itself) named `<log>.ring`; see pfwlog.h. Recovery resumes exactly where the
+ * process's own writer stopped. It may be killed and run again.
+ *
+ * A ring may belong to any user and names its own log, so it is untrusted: it is recovered only into the log it is
+ * named after, in the same directory, and not through a link. Recovery removes only files with the names of a ring's
+ * parts, in the directory with the inode that the control page names; any other file stays and keeps the directory.
+ */
+
+struct pfwlog_recovered {
+	char log[4096];
+	uint64_t written_events; /* already in the log */
+	uint64_t ring_events;    /* recovered from the ring */
+	uint64_t dropped;        /* lost: the ring was full */
+};
+
+/* Returns whether the path names a log, a ring of one, or a directory that contains rings. */
+bool pfwlog_is_recoverable(const char *path);
+
+/* Finishes one log and removes its ring; -EBUSY if its process is alive, unless is_forced. */
+int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovered *result, struct sonde_err *err);
+
+/* Recovers everything that `path` names. Calls `each` for every log; stops if it fails. 0 or the first error. */
+int pfwlog_recover(const char *path, bool is_forced, int (*each)(void *arg, const struct pfwlog_recovered *result),
+		void *arg, struct sonde_err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* Writes the events of a run as lines of a trace, one function per table; see pfw-write.h. */
 #include "calls/calls-find.h"
-#include "model/timeline.h"
-#include "pfw/pfw-category.h"
+#include "model/rows.h"
+#include "pfw/event-parse.h"
 #include "pfw/pfw-write.h"
 
 #include <math.h>
@@ -9,17 +9,15 @@
 #include <string.h>
 
 /* The head of an event; runs that were not imported get ids of their own. */
-static char *begin_event(struct pfw_writer *w, struct pfw_origin *o, struct pfw_head *head, size_t more)
+static char *start_event(struct pfw_writer *w, struct pfw_origin *o, struct pfw_head *head, size_t more)
 {
-	char *at;
-
 	if (!w->is_imported)
 		head->id = ++o->last_id;
 	/* An event without an end has a duration of 0 in logs: readers of the format require one. */
 	if (!w->is_imported && head->dur_ns == STORE_NULL)
 		head->dur_ns = 0;
 	o->events++;
-	at = pfw_line_begin(w, o, head, more);
+	char *at = pfw_line_begin(w, o, head, more);
 	return at ? pfw_args_begin(w, o, head->extra, at) : NULL;
 }
 
@@ -92,7 +90,6 @@ static void write_call(struct pfw_writer *w, const int64_t *row)
 		.is_hex = o->is_hex };
 	uint64_t hashes[2];
 	int64_t file = row[STORE_IO_file];
-	char *at;
 
 	if (text) {
 		c.text = text->data;
@@ -126,7 +123,7 @@ static void write_call(struct pfw_writer *w, const int64_t *row)
 		c.file = file != STORE_NULL && pfw_announce_file(w, o, tid, file, &hashes[0]) ? &hashes[0] : NULL;
 		c.file2 = file2 != STORE_NULL && pfw_announce_file(w, o, tid, file2, &hashes[1]) ? &hashes[1] : NULL;
 	}
-	at = begin_event(w, o, &head, LINE_JSON_ROOM(c.text_bytes + c.path_bytes) + PFW_FIELDS_ROOM(args));
+	char *at = start_event(w, o, &head, LINE_JSON_ROOM(c.text_bytes + c.path_bytes) + PFW_FIELDS_ROOM(args));
 	if (!at)
 		return;
 	at = put_call(at, &c);
@@ -146,7 +143,7 @@ static void write_span(struct pfw_writer *w, const int64_t *row)
 		.phase = 'X',
 		.ts_ns = row[STORE_SPAN_ts_ns],
 		.dur_ns = row[STORE_SPAN_dur_ns] };
-	char *at = begin_event(w, o, &head, PFW_FIELDS_ROOM(args));
+	char *at = start_event(w, o, &head, PFW_FIELDS_ROOM(args));
 
 	if (!at)
 		return;
@@ -177,7 +174,7 @@ static void write_mark(struct pfw_writer *w, const int64_t *row)
 		.phase = 'X',
 		.ts_ns = row[STORE_MARK_ts_ns],
 		.dur_ns = 0 };
-	char *at = begin_event(w, o, &head, PFW_FIELDS_ROOM(args));
+	char *at = start_event(w, o, &head, PFW_FIELDS_ROOM(args));
 
 	if (at)
 		pfw_line_end(w, pfw_put_fields(w, o, at, args, false));
@@ -194,7 +191,7 @@ static void write_step(struct pfw_writer *w, const int64_t *row)
 		.phase = 'X',
 		.ts_ns = row[STORE_STEP_ts_ns],
 		.dur_ns = 0 };
-	char *at = begin_event(w, o, &head, 0);
+	char *at = start_event(w, o, &head, 0);
 
 	if (!at)
 		return;
@@ -215,11 +212,10 @@ static void write_counter(struct pfw_writer *w, const int64_t *row)
 		.phase = 'C',
 		.ts_ns = row[STORE_COUNTER_ts_ns],
 		.dur_ns = STORE_NULL };
-	char *at;
 
 	if (w->is_imported)
 		return; /* its original record is in the table `line` */
-	at = pfw_line_begin(w, o, &head, 0);
+	char *at = pfw_line_begin(w, o, &head, 0);
 	if (at)
 		pfw_line_end(w, put_real(pfw_args_begin(w, o, NULL, at), timeline_real(row, STORE_COUNTER_value)));
 }

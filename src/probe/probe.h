@@ -152,7 +152,7 @@ struct probe_status {
 
 /* For probes: returns the number of the process that had this pid then; STORE_NULL if it has none. */
 int64_t probe_process(const struct probe_host *host, int32_t pid, int64_t ts_ns);
-/* For probes: adds events and losses to the status of `ops`. */
+/* For probes, when they finish: the numbers of events and losses of the whole run. */
 void probe_count(struct probe_host *host, const struct probe_ops *ops, uint64_t events, uint64_t lost);
 /* The probe runs with a limitation: why, and what would remove it. */
 void probe_remark(struct probe_host *host, const struct probe_ops *ops, const struct sonde_err *why);
@@ -178,7 +178,7 @@ void probe_set_open(struct probe_set *s, const char *const *names, const struct 
 		struct store_sink *sink);
 void probe_set_attach(struct probe_set *s, const struct probe_target *target);
 /* The program is this process, which waits before its exec, instead of the one that the target starts. */
-void probe_set_meet(struct probe_set *s, pid_t pid);
+void probe_set_on_start(struct probe_set *s, pid_t pid);
 bool probe_set_is_idle(const struct probe_set *s); /* no probe runs */
 size_t probe_set_fds(struct probe_set *s, int *fds, size_t room);
 int64_t probe_set_due_ns(struct probe_set *s);
@@ -189,7 +189,7 @@ void probe_set_write(struct probe_set *s, bool is_over, struct json *j);
 void probe_set_release(struct probe_set *s);
 
 /* Hint for probes that a setting of the machine disables. */
-#define PROBE_HINT_SETUP "sudo sonde setup enables more; sonde doctor says what"
+#define PROBE_HINT_SETUP "sudo sonde setup enables more; sonde doctor lists what"
 
 extern const char *const probe_state_words[];
 

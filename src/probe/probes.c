@@ -76,27 +76,6 @@ static int check_files(struct sonde_err *err)
 	return -EMFILE;
 }
 
-/* Only for the recorder: the command has already been forked. */
-static void allow_files(struct probe_set *s)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= FILES_MIN)
-		return;
-	s->old_files = limit.rlim_cur;
-	limit.rlim_cur = FILES_MIN;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-static void restore_files(struct probe_set *s)
-{
-	struct rlimit limit;
-	if (!s->old_files || getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = s->old_files;
-	setrlimit(RLIMIT_NOFILE, &limit);
-	s->old_files = 0;
-}
-
 void probe_set_open(struct probe_set *s, const char *const *names, const struct probe_options *options,
 		struct store_sink *sink)
 {
@@ -122,7 +101,13 @@ void probe_set_open(struct probe_set *s, const char *const *names, const struct 
 void probe_set_attach(struct probe_set *s, const struct probe_target *target)
 {
 	s->host.target = *target;
-	allow_files(s);
+	/* Only for the recorder: the command has already been forked. */
+	struct rlimit limit;
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < FILES_MIN) {
+		s->old_files = limit.rlim_cur;
+		limit.rlim_cur = FILES_MIN;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 	for (size_t i = 0; i < s->count; i++) {
 		struct sonde_err err = SONDE_ERR_INIT;
 		int64_t from = thread_cpu_ns();
@@ -141,12 +126,12 @@ static void remark_followers(struct probe_set *s, const struct sonde_err *why)
 		probe_remark(&s->host, followers[i], why);
 }
 
-void probe_set_meet(struct probe_set *s, pid_t pid)
+void probe_set_on_start(struct probe_set *s, pid_t pid)
 {
 	struct sonde_err why = SONDE_ERR_INIT;
 	if (s->host.tasks)
 		tasks_on_start(s->host.tasks, pid);
-	if (s->host.perf && perf_source_is_on(s->host.perf) && perf_source_meet(s->host.perf, pid, &why)) {
+	if (s->host.perf && perf_source_is_on(s->host.perf) && perf_source_on_start(s->host.perf, pid, &why)) {
 		err_prefix(&why, "the program in the container");
 		remark_followers(s, &why);
 	}
@@ -194,17 +179,6 @@ uint64_t probe_set_pass(struct probe_set *s)
 	return events;
 }
 
-/* A daemon's containers are not descendants of its client, which is all that we can follow. */
-static void remark_no_container(struct probe_set *s)
-{
-	struct sonde_err why = SONDE_ERR_INIT;
-	if (!s->host.options.has_engine || !s->host.tasks || s->host.tasks->container)
-		return;
-	err_set(&why, ESRCH, "no process of the container was seen: its engine did not start it as a child of its own");
-	err_hint(&why, "sonde record --cgroup observes a container that runs already");
-	remark_followers(s, &why);
-}
-
 void probe_set_finish(struct probe_set *s)
 {
 	int64_t now_ns = clock_mono_ns();
@@ -214,7 +188,15 @@ void probe_set_finish(struct probe_set *s)
 			s->status[i].ops->finish(s->states[i], now_ns);
 		s->status[i].cpu_ns += thread_cpu_ns() - from;
 	}
-	remark_no_container(s);
+	/* A daemon's containers are not descendants of its client, which is all that we can follow. */
+	struct sonde_err why = SONDE_ERR_INIT;
+	if (s->host.options.has_engine && s->host.tasks && !s->host.tasks->container) {
+		err_set(&why, ESRCH,
+				"no process of the container was seen: "
+				"its engine did not start it as a child of its own");
+		err_hint(&why, "sonde record --cgroup observes a container that runs already");
+		remark_followers(s, &why);
+	}
 	if (s->host.tasks)
 		tasks_emit(s->host.tasks);
 	for (size_t i = 0; i < s->count; i++)
@@ -222,30 +204,26 @@ void probe_set_finish(struct probe_set *s)
 			s->status[i].ops->conclude(s->states[i]);
 }
 
-static void write_one(struct probe_set *s, size_t i, bool is_over, struct json *j)
-{
-	const struct probe_status *p = &s->status[i];
-	json_object(j);
-	json_kstr(j, "name", p->ops->name);
-	json_kstr(j, "state", probe_state_words[p->state]);
-	if (p->why.text[0])
-		json_kstr(j, "reason", p->why.text);
-	if (p->why.hint[0])
-		json_kstr(j, "hint", p->why.hint);
-	if (p->state == PROBE_RAN && is_over) {
-		json_kuint(j, "events", p->events);
-		json_kuint(j, "lost", p->lost);
-		json_kint(j, "cpu_ns", p->cpu_ns);
-		if (s->states[i] && p->ops->report)
-			p->ops->report(s->states[i], j);
-	}
-	json_end(j);
-}
-
 void probe_set_write(struct probe_set *s, bool is_over, struct json *j)
 {
-	for (size_t i = 0; i < s->count; i++)
-		write_one(s, i, is_over, j);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct probe_status *p = &s->status[i];
+		json_object(j);
+		json_kstr(j, "name", p->ops->name);
+		json_kstr(j, "state", probe_state_words[p->state]);
+		if (p->why.text[0])
+			json_kstr(j, "reason", p->why.text);
+		if (p->why.hint[0])
+			json_kstr(j, "hint", p->why.hint);
+		if (p->state == PROBE_RAN && is_over) {
+			json_kuint(j, "events", p->events);
+			json_kuint(j, "lost", p->lost);
+			json_kint(j, "cpu_ns", p->cpu_ns);
+			if (s->states[i] && p->ops->report)
+				p->ops->report(s->states[i], j);
+		}
+		json_end(j);
+	}
 }
 
 void probe_set_release(struct probe_set *s)
@@ -256,7 +234,13 @@ void probe_set_release(struct probe_set *s)
 		s->states[i] = NULL;
 	}
 	perf_source_free(s->host.perf);
-	restore_files(s);
+	/* As it was before attach. */
+	struct rlimit limit;
+	if (s->old_files && !getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = s->old_files;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		s->old_files = 0;
+	}
 	tasks_free(s->host.tasks);
 	s->host.perf = NULL;
 	s->host.tasks = NULL;
@@ -289,8 +273,8 @@ void probe_count(struct probe_host *host, const struct probe_ops *ops, uint64_t 
 	struct probe_status *p = status_of(host, ops);
 	if (!p)
 		return;
-	p->events += events;
-	p->lost += lost;
+	p->events = events;
+	p->lost = lost;
 }
 
 void probe_remark(struct probe_host *host, const struct probe_ops *ops, const struct sonde_err *why)

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "probe/perf/addrspace.h"
 #include "probe/probe.h"
 
@@ -86,23 +87,11 @@ struct task *tasks_find(const struct tasks *t, int32_t tid)
 	return at ? (struct task *)(uintptr_t)*at : NULL;
 }
 
-static bool make_room(struct tasks *t)
-{
-	if (t->count < t->private->cap)
-		return true;
-	size_t cap = t->private->cap ? 2 * t->private->cap : 64;
-	struct task **more = cap <= TASKS_MAX ? realloc(t->all, cap * sizeof(struct task *)) : NULL;
-	if (!more)
-		return false;
-	t->all = more;
-	t->private->cap = cap;
-	return true;
-}
-
 static struct task *add(struct tasks *t, int32_t pid, int32_t tid)
 {
 	uint64_t *at = map_put_int(&t->private->by_tid, (uint64_t)(uint32_t)tid, NULL);
-	struct task *k = at && make_room(t) ? calloc(1, sizeof(*k)) : NULL;
+	bool has_room = at && VEC_GROW(t->all, t->private->cap, t->count + 1, TASKS_MAX);
+	struct task *k = has_room ? calloc(1, sizeof(*k)) : NULL;
 	if (!k)
 		return NULL;
 	*k = (struct task){ .pid = pid,
@@ -123,7 +112,7 @@ static struct task *add(struct tasks *t, int32_t pid, int32_t tid)
 	return k;
 }
 
-static void take_side(struct tasks *t, struct task *k, enum task_side side)
+static void set_side(struct tasks *t, struct task *k, enum task_side side)
 {
 	const struct probe_host *host = t->private->host;
 	k->side = side;
@@ -171,7 +160,7 @@ struct task *tasks_get(struct tasks *t, int32_t pid, int32_t tid)
 	enum task_side side = side_of_stranger(t, pid, tid);
 	k = add(t, pid, tid);
 	if (k) {
-		take_side(t, k, side);
+		set_side(t, k, side);
 		learn_name(t, k);
 	}
 	return k;
@@ -189,7 +178,7 @@ void tasks_fork(struct tasks *t, int32_t pid, int32_t tid, int32_t ppid, int64_t
 	struct task *k = add(t, pid, tid);
 	if (!k)
 		return;
-	take_side(t, k, side);
+	set_side(t, k, side);
 	k->start_ns = ts_ns;
 	k->ppid = pid == tid ? ppid : STORE_NULL;
 	k->name = parent ? parent->name : STORE_NULL;
@@ -231,7 +220,7 @@ void tasks_execute(struct tasks *t, struct task *k, int64_t ts_ns)
 	if (k->side == TASK_PROGRAM || (k->side == TASK_ENGINE && !has_kernel_calls(t, k->pid)))
 		return;
 	int64_t before_ns = task_ran_until(k, ts_ns);
-	take_side(t, k, TASK_PROGRAM);
+	set_side(t, k, TASK_PROGRAM);
 	k->before_ns = before_ns == STORE_NULL ? 0 : before_ns;
 	k->start_ns = ts_ns;
 	k->on_ns = t->is_fed ? ts_ns : STORE_NULL;
@@ -272,20 +261,6 @@ int64_t task_ran_until(const struct task *k, int64_t ts_ns)
 	return k->on_ns == STORE_NULL ? STORE_NULL : k->ran_ns + ts_ns - k->on_ns;
 }
 
-static void emit_process(struct probe_host *host, const struct task *k)
-{
-	struct store_process row = store_process_nulls;
-	row.process = k->number;
-	row.pid = k->pid;
-	row.ppid = k->ppid;
-	row.parent = k->parent;
-	row.start_ns = k->start_ns;
-	row.end_ns = k->end_ns;
-	row.exe = k->exe == STORE_NULL ? k->name : k->exe;
-	row.state = store_strings_of(&host->sink->strings, k->end_ns == STORE_NULL ? "running" : "ended");
-	store_sink_add(host->sink, STORE_TABLE_PROCESS, &row);
-}
-
 static void emit(struct tasks *t, const struct task *k)
 {
 	struct probe_host *host = t->private->host;
@@ -306,8 +281,18 @@ static void emit(struct tasks *t, const struct task *k)
 	store_sink_add(host->sink, STORE_TABLE_TASK, &row);
 	if (host->process_ended && k->pid == k->tid && k->end_ns != STORE_NULL && row.process != STORE_NULL)
 		host->process_ended(host->arg, row.process, k->end_ns);
-	if (k->number != STORE_NULL)
-		emit_process(host, k);
+	if (k->number != STORE_NULL) {
+		struct store_process process = store_process_nulls;
+		process.process = k->number;
+		process.pid = k->pid;
+		process.ppid = k->ppid;
+		process.parent = k->parent;
+		process.start_ns = k->start_ns;
+		process.end_ns = k->end_ns;
+		process.exe = k->exe == STORE_NULL ? k->name : k->exe;
+		process.state = store_strings_of(&host->sink->strings, k->end_ns == STORE_NULL ? "running" : "ended");
+		store_sink_add(host->sink, STORE_TABLE_PROCESS, &process);
+	}
 }
 
 static void forget(struct tasks *t, struct task *k)
@@ -319,15 +304,11 @@ static void forget(struct tasks *t, struct task *k)
 	free(k);
 }
 
-/* Its CPU time may be known only at the end: see perf_read_roots. */
-static bool is_awaited(const struct tasks *t, const struct task *k)
-{
-	return k->is_kept || (t->is_fed && k->run_ns == STORE_NULL && t->count < AWAITED_MAX);
-}
-
 static bool is_due(const struct tasks *t, const struct task *k, int64_t before_ns)
 {
-	return k->end_ns != STORE_NULL && k->end_ns < before_ns && !is_awaited(t, k);
+	/* Its CPU time may be known only at the end: see read_roots in perf/source.c. */
+	return k->end_ns != STORE_NULL && k->end_ns < before_ns &&
+			!(k->is_kept || (t->is_fed && k->run_ns == STORE_NULL && t->count < AWAITED_MAX));
 }
 
 /* Writes all rows first: a thread's row refers to its process, which may be removed in the same pass. */

@@ -1,7 +1,7 @@
 /* Running a query: prepare one statement, return its columns and rows, and note what is missing from them. */
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "query/query-private.h"
+#include "query/pushdown.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@ static int refuse(struct query *q, int rc, const char *sql, struct sonde_err *er
 	int at = sqlite3_error_offset(q->db);
 
 	if (rc == SQLITE_AUTH) {
-		err_set(err, EINVAL, "only questions are answered: %s", sqlite3_errmsg(q->db));
+		err_set(err, EINVAL, "only SELECT is allowed: %s", sqlite3_errmsg(q->db));
 		err_hint(err, "a statement may read (SELECT, WITH, VALUES) and change nothing");
 	} else if (at >= 0 && (size_t)at <= strlen(sql)) {
 		err_set(err, EINVAL, "%s, at character %d: '%.40s'", sqlite3_errmsg(q->db), at + 1, sql + at);
@@ -24,7 +24,7 @@ static int refuse(struct query *q, int rc, const char *sql, struct sonde_err *er
 		err_set(err, EINVAL, "%s", sqlite3_errmsg(q->db));
 	}
 	if (rc != SQLITE_AUTH && strstr(err->text, "no such"))
-		err_hint(err, "what there is: SELECT kind, name, \"column\", meaning FROM tables");
+		err_hint(err, "list all with: SELECT kind, name, \"column\", meaning FROM tables");
 	return -EINVAL;
 }
 
@@ -37,24 +37,24 @@ static int prepare(struct query *q, const char *sql, sqlite3_stmt **s, struct so
 	if (rc != SQLITE_OK)
 		return refuse(q, rc, sql, err);
 	if (!*s)
-		return err_set(err, EINVAL, "there is no statement in '%.60s'", sql);
+		return err_set(err, EINVAL, "no statement in '%.60s'", sql);
 	while (rc == SQLITE_OK && !more && *tail) /* comments and empty statements are allowed */
 		rc = sqlite3_prepare_v2(q->db, tail, -1, &more, &tail);
 	if (rc != SQLITE_OK || more) {
 		sqlite3_finalize(more);
 		sqlite3_finalize(*s);
-		return err_set(err, EINVAL, "there is more than one statement; one is answered at a time");
+		return err_set(err, EINVAL, "more than one statement");
 	}
 	if (!sqlite3_stmt_readonly(*s) || !sqlite3_column_count(*s)) {
 		sqlite3_finalize(*s);
-		return err_set(err, EINVAL, "only questions are answered");
+		return err_set(err, EINVAL, "only SELECT is allowed");
 	}
 	return 0;
 }
 
 /* Running. */
 
-static int give_columns(struct query *q, sqlite3_stmt *s, const struct query_sink *sink, struct arena *arena,
+static int give_columns(sqlite3_stmt *s, const struct query_sink *sink, struct arena *arena,
 		struct query_value **values)
 {
 	size_t count = (size_t)sqlite3_column_count(s);
@@ -62,7 +62,6 @@ static int give_columns(struct query *q, sqlite3_stmt *s, const struct query_sin
 	struct map seen = MAP_INIT;
 	int rc = 0;
 
-	(void)q;
 	*values = arena_alloc(arena, (count + 1) * sizeof(**values));
 	if (!names || !*values)
 		return -ENOMEM;
@@ -137,6 +136,22 @@ static int give_rows(struct query *q, sqlite3_stmt *s, const struct query_limits
 	return rc || step == SQLITE_DONE ? rc : stop_reason(q, step, limits, err);
 }
 
+/* The statement over groups that the engine has computed, or NULL: then SQLite answers the one that was asked. */
+static sqlite3_stmt *push_down(struct query *q, const char *sql, int columns, struct pushdown *p)
+{
+	sqlite3_stmt *s = NULL;
+
+	if (!pushdown_match(p, q, sql) || !pushdown_run(p))
+		return NULL;
+	q->pushdown = p;
+	if (sqlite3_prepare_v2(q->db, p->sql.data, -1, &s, NULL) != SQLITE_OK || sqlite3_column_count(s) != columns) {
+		sqlite3_finalize(s);
+		return NULL;
+	}
+	q->pushed++;
+	return s;
+}
+
 static void add_note(struct query_end *end, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void add_note(struct query_end *end, const char *fmt, ...)
@@ -178,7 +193,8 @@ int query_run(struct query *q, const char *sql, const struct query_limits *limit
 	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
 	struct query_end ignored;
 	struct query_value *values = NULL;
-	sqlite3_stmt *s = NULL;
+	CLEANUP(pushdown_release) struct pushdown pushdown = { .sql = BUF_INIT };
+	sqlite3_stmt *s = NULL, *of_groups;
 	int rc;
 
 	limits = limits ? limits : &unlimited;
@@ -191,12 +207,16 @@ int query_run(struct query *q, const char *sql, const struct query_limits *limit
 	rc = prepare(q, sql, &s, err);
 	if (rc < 0)
 		return rc;
-	rc = give_columns(q, s, sink, &arena, &values);
+	rc = give_columns(s, sink, &arena, &values);
 	if (rc == -ENOMEM && !values)
 		err_sys(err, ENOMEM, "cannot answer");
+	of_groups = rc == 0 ? push_down(q, sql, sqlite3_column_count(s), &pushdown) : NULL;
 	if (rc == 0)
-		rc = give_rows(q, s, limits, sink, values, end, err);
+		rc = query_is_late(q) ? stop_reason(q, SQLITE_INTERRUPT, limits, err)
+				      : give_rows(q, of_groups ? of_groups : s, limits, sink, values, end, err);
+	sqlite3_finalize(of_groups);
 	sqlite3_finalize(s);
+	q->pushdown = NULL;
 	note_tables(q, end);
 	return rc;
 }

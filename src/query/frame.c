@@ -18,7 +18,6 @@ struct cursor {
 
 static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message)
 {
-	(void)argc, (void)argv, (void)message;
 	return query_vtab_connect(db,
 			"CREATE TABLE x(stack INTEGER, depth INTEGER, function TEXT, module TEXT, source TEXT, "
 			"line INTEGER, is_kernel INTEGER, is_inlined INTEGER)",
@@ -27,7 +26,6 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 
 static int best_index(sqlite3_vtab *v, sqlite3_index_info *info)
 {
-	(void)v;
 	info->estimatedCost = 1e9;
 	info->estimatedRows = 1000000;
 	for (int i = 0; i < info->nConstraint; i++) {
@@ -96,7 +94,6 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
 	struct cursor *c = (struct cursor *)base;
 	struct model_stacks *stacks = query_stacks(c->q);
 
-	(void)text;
 	c->stack = 1;
 	c->last = stacks ? (int64_t)model_stacks_count(stacks) : 0;
 	if (number == 1 && argc == 1) {

@@ -15,7 +15,6 @@ static int take(void *arg, unsigned worker, size_t block, const struct store_bat
 {
 	struct filling *f = arg;
 
-	(void)worker;
 	for (size_t i = 0; i < b->rows; i++) {
 		int64_t value = b->columns[f->column].ints[i];
 

@@ -67,8 +67,18 @@ struct query {
 	struct model_stacks *stacks; /* loaded on first use */
 	struct map ids;              /* string ids by text, loaded on first use */
 	bool has_ids, has_same_texts, has_paths;
-	bool is_declaring;   /* set while a table function is being declared */
-	int64_t deadline_ns; /* 0: none */
+	bool is_declaring;               /* set while a table function is being declared */
+	int64_t deadline_ns;             /* 0: none */
+	const struct pushdown *pushdown; /* the groups of the current statement; NULL: it has none */
+	uint64_t pushed;                 /* statements that the engine answered */
+};
+
+/* A column as a column of a plan of the engine; it must outlive the plan. */
+struct query_source {
+	const struct query_column *column; /* NULL: none */
+	const struct model_run *run;
+	int number; /* in the plan */
+	bool is_real;
 };
 
 /* True if the time limit has passed. */
@@ -82,7 +92,7 @@ struct model_stacks *query_stacks(struct query *q);
 /* Load the paths of files. */
 int query_load_paths(struct query *q);
 
-/* vtab-columns.c: the columns of a table, and the value of one. */
+/* vtab.c: the columns of a table, and the value of one. */
 int query_columns_make(struct query_table *t);
 const char *query_how_type(enum query_how how); /* "INTEGER" */
 void query_column_result(sqlite3_context *ctx, struct query_table *t, const struct query_column *c,
@@ -107,12 +117,28 @@ void *query_vtab_what(sqlite3_vtab *v);
 int query_vtab_fail(sqlite3_vtab *v, const char *name, const char *text);
 int query_vtab_open(const void *cursor, size_t bytes, sqlite3_vtab_cursor **out);
 
+/* A cursor over numbered rows starts with this; xFilter sets it, and these are its other methods. */
+struct query_rows {
+	sqlite3_vtab_cursor base;
+	size_t at, count;
+};
+int query_rows_next(sqlite3_vtab_cursor *base);
+int query_rows_eof(sqlite3_vtab_cursor *base);
+int query_rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id);
+int query_rows_close(sqlite3_vtab_cursor *base);
+
+/*
+ * vtab.c: set the number of a source whose column is set. Numbers and names are columns of the store,
+ * bytes, kinds and paths derived ones; -ENOTSUP for other columns, -ENOMEM.
+ */
+int query_source_add(struct query_source *s, struct query *q, struct engine_plan *plan);
+/* The value of a source in SQL. */
+void query_source_result(sqlite3_context *ctx, const struct query_source *s, int64_t v);
+
 /* Modules and functions. */
-extern const sqlite3_module query_table_module, query_frame_module;
+extern const sqlite3_module query_table_module, query_frame_module, query_groups_module;
 int query_engine_register(struct query *q);    /* engine-vtab.c */
 int query_aggregate_register(struct query *q); /* sql-aggregates.c */
 int query_views_make(struct query *q);         /* views.c */
-int query_authorize(void *arg, int action, const char *a, const char *b, const char *db,
-		const char *view); /* authorizer.c */
 
 #endif

@@ -2,7 +2,7 @@
 #include "query/query.h"
 
 #include "base/clock.h"
-#include "query/query-private.h"
+#include "query/pushdown.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -138,6 +138,8 @@ static int create_tables(struct query *q)
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_create_module(q->db, "run_frames", &query_frame_module, q);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_create_module(q->db, PUSHDOWN_GROUPS, &query_groups_module, q);
 	for (size_t i = 0; i < q->table_count && rc == SQLITE_OK; i++) {
 		char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING run_table", q->tables[i].schema->name);
 
@@ -147,6 +149,42 @@ static int create_tables(struct query *q)
 	if (rc == SQLITE_OK && !query_table_find(q, "frame"))
 		rc = sqlite3_exec(q->db, "CREATE VIRTUAL TABLE frame USING run_frames", NULL, NULL, NULL);
 	return rc;
+}
+
+/*
+ * What a statement may do: read tables, call functions, recurse. Everything that is not listed is refused, including
+ * what later versions of SQLite add.
+ */
+
+/* Read-only pragmas. */
+static const char *const pragmas[] = { "table_info", "table_xinfo", "table_list" };
+/* Functions with effects outside the statement. */
+static const char *const functions[] = { "load_extension", "fts3_tokenizer", "readfile", "writefile", "edit" };
+
+static bool is_among(const char *word, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (word && sqlite3_stricmp(word, list[i]) == 0)
+			return true;
+	return false;
+}
+
+static int authorize(void *arg, int action, const char *a, const char *b, const char *db, const char *view)
+{
+	if (((const struct query *)arg)->is_declaring)
+		return SQLITE_OK; /* SQLite declares the columns of a table function like those of a table */
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_RECURSIVE:
+		return SQLITE_OK;
+	case SQLITE_FUNCTION:
+		return is_among(b, functions, sizeof(functions) / sizeof(*functions)) ? SQLITE_DENY : SQLITE_OK;
+	case SQLITE_PRAGMA:
+		return is_among(a, pragmas, sizeof(pragmas) / sizeof(*pragmas)) ? SQLITE_OK : SQLITE_DENY;
+	default:
+		return SQLITE_DENY;
+	}
 }
 
 /* Allow only reading from here on. */
@@ -162,7 +200,7 @@ static int lock(struct query *q)
 	sqlite3_db_config(q->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(q->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 	sqlite3_progress_handler(q->db, PROGRESS_STEPS, on_progress, q);
-	return sqlite3_set_authorizer(q->db, query_authorize, q);
+	return sqlite3_set_authorizer(q->db, authorize, q);
 }
 
 int query_open(struct query **out, struct model_run *run, struct sonde_err *err)

@@ -54,7 +54,6 @@ static void step_quantile(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	double p = sqlite3_value_double(argv[1]);
 
-	(void)argc;
 	if (sqlite3_value_numeric_type(argv[1]) == SQLITE_NULL || !(p >= 0 && p <= 1))
 		sqlite3_result_error(ctx, "quantile(x, p): p must lie between 0 and 1", -1);
 	else
@@ -63,7 +62,6 @@ static void step_quantile(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 
 static void step_median(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
-	(void)argc;
 	step_value(ctx, argv[0], 0.5);
 }
 
@@ -97,7 +95,6 @@ static void step_union(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	struct engine_interval *at;
 	int64_t ts, dur;
 
-	(void)argc;
 	if (sqlite3_value_numeric_type(argv[0]) == SQLITE_NULL || sqlite3_value_numeric_type(argv[1]) == SQLITE_NULL)
 		return;
 	ts = sqlite3_value_int64(argv[0]);

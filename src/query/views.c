@@ -12,14 +12,14 @@ static const struct {
 			"SELECT ts_ns, dur_ns, process, pid, tid, call, category, kind, path, path2, fd, bytes, "
 			"size, \"offset\", "
 			"ret, errnum FROM io" },
-	{ "files", "what was done to each path; a copy counts as read from its source and written to its target",
+	{ "files", "calls and bytes by path; a copy counts as read from its source and written to its target",
 			"WITH uses AS (SELECT path, kind, category, bytes, dur_ns, errnum, process, ts_ns, "
 			"CASE WHEN kind IN ('read', 'recv', 'copy') THEN bytes END AS read_bytes, "
 			"CASE WHEN kind IN ('write', 'send') THEN bytes END AS written_bytes FROM io "
 			"WHERE path IS NOT NULL "
 			"UNION ALL SELECT path2, kind, category, bytes, 0, 0, process, ts_ns, NULL, bytes FROM io "
 			"WHERE kind = 'copy' AND path2 IS NOT NULL) "
-			"SELECT path, count(*) AS calls, sum(category = 'open') AS opens, "
+			"SELECT path, count(*) AS calls, sum(kind = 'open') AS opens, "
 			"sum(read_bytes) AS read_bytes, sum(written_bytes) AS written_bytes, "
 			"sum(bytes) AS bytes, sum(dur_ns) AS total_ns, sum(errnum <> 0) AS errors, "
 			"count(DISTINCT process) AS processes, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns "
@@ -28,12 +28,12 @@ static const struct {
 			"SELECT process, pid, ppid, parent, exe, argv, cwd, start_ns, end_ns, end_ns - "
 			"start_ns AS life_ns, "
 			"exit_code, exit_signal, state, events, dropped FROM process" },
-	{ "threads", "threads as the kernel saw them",
+	{ "threads", "threads as seen by the kernel",
 			"SELECT process, pid, tid, name, start_ns, end_ns, run_ns, samples FROM task" },
 	{ "steps", "steps with the time since the one before",
 			"SELECT ts_ns, process, pid, tid, name, \"index\" AS step, value, ts_ns - lag(ts_ns) OVER "
 			"(PARTITION BY process, tid, name ORDER BY ts_ns) AS dur_ns FROM step" },
-	{ "states", "what each thread's time off the CPUs went to, and what is left as running",
+	{ "states", "time of each thread by state; the remainder is running",
 			"WITH off AS (SELECT pid, tid, state, "
 			"coalesce(dur_ns, max(0, (SELECT end_ns FROM run) - ts_ns)) AS off_ns, wake_ns - ts_ns "
 			"AS to_wake_ns "
@@ -64,7 +64,7 @@ static const struct {
 	{ "samples", "samples with the function they were in",
 			"SELECT ts_ns, process, pid, tid, cpu, event, weight_ns, is_kernel, stack, function "
 			"FROM sample" },
-	{ "functions", "CPU time by function, of itself and with what it called, most first",
+	{ "functions", "CPU time by function, self and total, highest first",
 			"WITH s AS (SELECT stack, count(*) AS n, sum(weight_ns) AS ns FROM sample GROUP BY stack), "
 			"f AS (SELECT s.stack, frame.function, frame.module, max(CASE WHEN depth = 0 THEN s.n "
 			"ELSE 0 END) "

@@ -2,14 +2,13 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "record/preload.h"
-#include "store/run-parts.h"
+#include "record/ringdir.h"
+#include "store/run-dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +16,7 @@
 #define RUN_BYTES_MAX (256ull << 20)
 #define PROCESS_BYTES_MAX (4ull << 20)
 
-static void hear_step(void *arg, const struct store_step *step)
+static void on_step(void *arg, const struct store_step *step)
 {
 	struct announce *a = arg;
 
@@ -33,7 +32,7 @@ static int open_sink(struct announce *a, struct sonde_err *err)
 	int rc;
 
 	if (mkdirat(a->ring.fd, "tables", 0700) < 0)
-		return err_sys(err, errno, "cannot make '%s/tables'", a->ring.path.data);
+		return err_sys(err, errno, "cannot create '%s/tables'", a->ring.path.data);
 	a->tables_fd = openat(a->ring.fd, "tables", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (a->tables_fd < 0)
 		return err_sys(err, errno, "cannot open '%s/tables'", a->ring.path.data);
@@ -49,7 +48,7 @@ static int open_drain(struct announce *a, struct sonde_err *err)
 	if (rc < 0)
 		return rc;
 	a->has_drain = true;
-	a->drain.step = hear_step;
+	a->drain.step = on_step;
 	a->drain.step_arg = a;
 	a->drain.board = a->o.take_board;
 	a->drain.board_arg = a->o.arg;
@@ -57,7 +56,7 @@ static int open_drain(struct announce *a, struct sonde_err *err)
 	return 0;
 }
 
-static int make_env(struct announce *a, struct sonde_err *err)
+static int build_env(struct announce *a, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf library = BUF_INIT;
 	int rc = preload_library(&a->ring, &library, err);
@@ -93,7 +92,7 @@ int announce_open(struct announce *a, const char *dir, const struct announce_opt
 	if (rc == 0)
 		rc = open_drain(a, err);
 	if (rc == 0)
-		rc = make_env(a, err);
+		rc = build_env(a, err);
 	if (rc < 0)
 		announce_release(a);
 	return rc;

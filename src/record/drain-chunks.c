@@ -2,12 +2,13 @@
 #include "record/emit.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define FINISH_ROUNDS 8
+#define COPIES_MAX 64 /* 2 MiB; a killed recorder loses them, like the rows that it had not written yet */
 
 /* Walk from state->at to the last committed record. Returns false if a started record is left. */
 static bool walk_on(struct drain *d, struct drain_process *p, struct drain_chunk *state, const struct sonde_chunk *c,
@@ -72,7 +73,7 @@ static bool is_thread_dead(const struct drain_process *p, uint32_t tid)
 	return syscall(SYS_tgkill, p->pid, tid, 0) && errno == ESRCH;
 }
 
-static void end_thread(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
+static void finish_thread(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
 		int64_t end_ns)
 {
 	uint32_t depth = __atomic_load_n(&c->depth, __ATOMIC_RELAXED); /* read once: the program may change it */
@@ -85,7 +86,7 @@ static void end_thread(struct drain *d, struct drain_process *p, struct drain_ch
 }
 
 /* Recycle an emptied chunk. It must be all zeros, with no room left, when its owner word becomes free. */
-void drain_recycle(struct drain_process *p, struct drain_segment *s, uint32_t i)
+static void drain_recycle(struct drain_process *p, struct drain_segment *s, uint32_t i)
 {
 	struct sonde_chunk *c = drain_chunk_at(s, i);
 	uint64_t tail = __atomic_load_n(&c->tail, __ATOMIC_RELAXED); /* read once: the program may change it */
@@ -118,7 +119,7 @@ static void drain_chunk(struct drain *d, struct drain_process *p, struct drain_s
  * Remember the process, so that a SIGBUS can be attributed to the truncated file. Returns false if it was truncated
  * before.
  */
-static bool begin_reading(struct drain *d, struct drain_process *p)
+static bool start_reading(struct drain *d, struct drain_process *p)
 {
 	d->reading = p;
 	return !p->is_cut;
@@ -127,7 +128,7 @@ static bool begin_reading(struct drain *d, struct drain_process *p)
 /* Threads that have died keep a partly filled chunk: reclaim it. */
 void drain_reap(struct drain *d, struct drain_process *p)
 {
-	if (!begin_reading(d, p))
+	if (!start_reading(d, p))
 		return;
 	for (uint32_t n = 0; n < p->segment_count; n++)
 		for (uint32_t i = 0; i < p->segments[n]->chunk_count; i++) {
@@ -138,15 +139,122 @@ void drain_reap(struct drain *d, struct drain_process *p)
 							__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 				continue;
 			drain_walk(d, p, &s->chunks[i], drain_chunk_at(s, i), true, true);
-			end_thread(d, p, &s->chunks[i], drain_chunk_at(s, i), clock_mono_ns());
+			finish_thread(d, p, &s->chunks[i], drain_chunk_at(s, i), clock_mono_ns());
 			drain_recycle(p, s, i);
 		}
 }
 
-void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance)
+/*
+ * Full chunks are copied out of the ring at once and decoded later; see drain.h.
+ *
+ * Decoding a chunk takes longer than filling one. A program that writes without a pause would take a new chunk, on
+ * fresh pages with a page fault each, while we decode the old ones. A copy takes a hundredth of that time: the program
+ * gets its chunk back while it is still in the cache.
+ */
+
+struct backlogged {
+	struct backlogged *next;
+	struct drain_process *process;
+	struct drain_chunk state;
+	uint32_t records;
+	_Alignas(8) char bytes[SONDE_CHUNK_BYTES];
+};
+
+static void append(struct backlog *backlog, struct backlogged *e)
 {
-	drain_backlog_of(d, p, is_last_chance);
-	if (!begin_reading(d, p))
+	e->next = NULL;
+	*(backlog->first ? &backlog->last->next : &backlog->first) = e;
+	backlog->last = e;
+}
+
+/*
+ * A chunk with an unfinished record stays in the ring: its thread may have been interrupted during a call. The copy
+ * stays in the spare list until it is complete, because reading a ring may raise SIGBUS.
+ */
+static void copy_chunk(struct drain *d, struct drain_process *p, struct drain_segment *s, uint32_t i)
+{
+	struct backlog *backlog = &d->backlog;
+	d->reading = p;
+	if (p->is_cut || __atomic_load_n(&s->at->owner[i], __ATOMIC_ACQUIRE) != SONDE_OWNER_FULL ||
+			s->chunks[i].is_broken)
+		return;
+	if (!backlog->spare)
+		backlog->spare = calloc(1, sizeof(*backlog->spare));
+	struct backlogged *e = backlog->spare;
+	if (!e)
+		return;
+	memcpy(e->bytes, drain_chunk_at(s, i), SONDE_CHUNK_BYTES);
+	/* Its records are counted only if all are finished and the chunk has no writer any more. */
+	uint32_t at = s->chunks[i].at;
+	uint32_t count = 0;
+	uint64_t head;
+	for (at = at ? at : SONDE_CHUNK_FIRST;
+			ring_chunk_next((const void *)e->bytes, &at, false, &head) == RING_RECORD; count++)
+		at += ring_head_bytes(head);
+	e->records = at == SONDE_CHUNK_BYTES ? count : 0;
+	if (!e->records)
+		return;
+	e->process = p;
+	e->state = s->chunks[i];
+	backlog->spare = e->next;
+	append(backlog, e);
+	backlog->count++;
+	backlog->records += e->records;
+	drain_publish(d); /* before the ring releases them: if we are killed, they count as lost */
+	drain_recycle(p, s, i);
+}
+
+static void copy_all(struct drain *d)
+{
+	for (size_t n = 0; n < d->live_count; n++)
+		for (uint32_t s = 0; s < d->live[n]->segment_count; s++)
+			for (uint32_t i = 0; i < d->live[n]->segments[s]->chunk_count; i++)
+				if (d->backlog.count < COPIES_MAX)
+					copy_chunk(d, d->live[n], d->live[n]->segments[s], i);
+}
+
+/* Decode the oldest copy. Returns false if it refers to a string that is not defined yet; it then moves to the end. */
+static bool read_first(struct drain *d, bool is_last_chance)
+{
+	struct backlog *backlog = &d->backlog;
+	struct backlogged *e = backlog->first;
+	d->reading = e->process;
+	bool is_read = drain_walk(d, e->process, &e->state, (void *)e->bytes, true, is_last_chance);
+	backlog->first = e->next;
+	if (!is_read) {
+		append(backlog, e);
+		return false;
+	}
+	backlog->count--;
+	backlog->records -= e->records;
+	e->next = backlog->spare;
+	backlog->spare = e;
+	return true;
+}
+
+void drain_backlog(struct drain *d)
+{
+	unsigned waiting = 0;
+	copy_all(d);
+	for (unsigned n = 0; n < COPIES_MAX && waiting < d->backlog.count; n++) {
+		waiting = read_first(d, false) ? 0 : waiting + 1;
+		copy_all(d);
+	}
+}
+
+void drain_consume(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance)
+{
+	/* Decode the copies of a process that wait for strings of other threads. */
+	for (unsigned n = d->backlog.count; n; n--) {
+		struct backlogged *e = d->backlog.first;
+		if (e->process == p) {
+			read_first(d, is_last_chance);
+			continue;
+		}
+		d->backlog.first = e->next;
+		append(&d->backlog, e);
+	}
+	if (!start_reading(d, p))
 		return;
 	for (uint32_t n = 0; n < p->segment_count; n++)
 		for (uint32_t i = 0; i < p->segments[n]->chunk_count; i++)
@@ -154,16 +262,16 @@ void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_
 }
 
 /* Several rounds, because its threads may refer to each other's strings. */
-void drain_take_last(struct drain *d, struct drain_process *p, int64_t end_ns)
+void drain_consume_last(struct drain *d, struct drain_process *p, int64_t end_ns)
 {
 	for (int round = 0; round < FINISH_ROUNDS; round++) {
 		uint64_t before = d->events;
-		drain_take(d, p, true, false);
+		drain_consume(d, p, true, false);
 		if (before == d->events)
 			break;
 	}
-	drain_take(d, p, true, true);
-	if (!begin_reading(d, p))
+	drain_consume(d, p, true, true);
+	if (!start_reading(d, p))
 		return;
 	for (uint32_t n = 0; n < p->segment_count; n++) {
 		struct drain_segment *s = p->segments[n];
@@ -172,7 +280,21 @@ void drain_take_last(struct drain *d, struct drain_process *p, int64_t end_ns)
 		for (uint32_t i = 0; i < s->chunk_count; i++) {
 			p->filtered += drain_chunk_at(s, i)->filtered;
 			if (s->at->owner[i] && s->at->owner[i] != SONDE_OWNER_FULL)
-				end_thread(d, p, &s->chunks[i], drain_chunk_at(s, i), end_ns);
+				finish_thread(d, p, &s->chunks[i], drain_chunk_at(s, i), end_ns);
 		}
 	}
+}
+
+static void free_all(struct backlogged *e)
+{
+	for (struct backlogged *next; e; e = next) {
+		next = e->next;
+		free(e);
+	}
+}
+
+void drain_backlog_release(struct drain *d)
+{
+	free_all(d->backlog.first);
+	free_all(d->backlog.spare);
 }

@@ -14,7 +14,6 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define LINE_INTERVAL_NS 100000000
@@ -47,21 +46,11 @@ struct drain_process *drain_by_number(struct drain *d, uint32_t number)
 	return at ? d->processes[*at - 1] : NULL;
 }
 
-static void drop_board(struct drain *d, const struct drain_process *p)
+static void finish_process(struct drain *d, struct drain_process *p, int64_t end_ns)
 {
-	struct stat st;
-	char name[32];
-	snprintf(name, sizeof(name), "%u.board", p->number);
-	if (fstatat(d->ring->fd, name, &st, AT_SYMLINK_NOFOLLOW))
-		return;
-	if (d->board)
-		d->board(d->board_arg, d->ring->fd, name);
-	if (!unlinkat(d->ring->fd, name, 0))
-		__atomic_fetch_sub(&d->ring->control->run_bytes, (uint64_t)st.st_size, __ATOMIC_RELAXED);
-}
-
-static void drop_segments(struct drain *d, struct drain_process *p)
-{
+	drain_consume_last(d, p, end_ns);
+	p->end_ns = end_ns;
+	p->is_done = true;
 	for (uint32_t n = 0; n < p->segment_count; n++) {
 		char name[32];
 		struct drain_segment *s = p->segments[n];
@@ -74,16 +63,18 @@ static void drop_segments(struct drain *d, struct drain_process *p)
 		free(s);
 	}
 	p->segment_count = 0;
-	if (d->epollfd >= 0)
-		drop_board(d, p);
-}
-
-static void finish_process(struct drain *d, struct drain_process *p, int64_t end_ns)
-{
-	drain_take_last(d, p, end_ns);
-	p->end_ns = end_ns;
-	p->is_done = true;
-	drop_segments(d, p);
+	if (d->epollfd >= 0) {
+		struct stat st;
+		char board[32];
+		snprintf(board, sizeof(board), "%u.board", p->number);
+		if (!fstatat(d->ring->fd, board, &st, AT_SYMLINK_NOFOLLOW)) {
+			if (d->board)
+				d->board(d->board_arg, d->ring->fd, board);
+			if (!unlinkat(d->ring->fd, board, 0))
+				__atomic_fetch_sub(&d->ring->control->run_bytes, (uint64_t)st.st_size,
+						__ATOMIC_RELAXED);
+		}
+	}
 	if (p->pidfd >= 0)
 		close(p->pidfd);
 	p->pidfd = -1;
@@ -130,25 +121,6 @@ static void collect_ends(struct drain *d)
 	}
 }
 
-/* Keeps the cost of a pass proportional to the live processes, not to all that ever ran. */
-static void forget_done(struct drain *d)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < d->live_count; i++)
-		if (!d->live[i]->is_done)
-			d->live[kept++] = d->live[i];
-	d->live_count = kept;
-}
-
-static void sample_clock(struct drain *d)
-{
-	if (d->ring->control->clock != SONDE_CLOCK_TICKS || d->epollfd < 0)
-		return;
-	int64_t now = clock_mono_ns();
-	if (d->line.count < 2 || now - d->line.pairs[d->line.count - 1].mono_ns > LINE_INTERVAL_NS)
-		tick_line_sample(&d->line);
-}
-
 /* A hostile program can truncate a file that we have mapped. Then only its own rows are lost. */
 static sigjmp_buf bus_escape;
 
@@ -184,7 +156,12 @@ static bool guarded(struct drain *d, void (*work)(struct drain *d))
 static void pass(struct drain *d)
 {
 	uint32_t made = __atomic_load_n(&d->ring->control->segments_made, __ATOMIC_ACQUIRE);
-	sample_clock(d);
+	/* Ticks are converted between pairs of both clocks: take one now and then. */
+	if (d->ring->control->clock == SONDE_CLOCK_TICKS && d->epollfd >= 0) {
+		int64_t now = clock_mono_ns();
+		if (d->line.count < 2 || now - d->line.pairs[d->line.count - 1].mono_ns > LINE_INTERVAL_NS)
+			tick_line_sample(&d->line);
+	}
 	if (made != d->segments_seen || d->epollfd < 0) {
 		d->segments_seen = made;
 		drain_discover(d);
@@ -193,14 +170,19 @@ static void pass(struct drain *d)
 	if (d->epollfd >= 0)
 		drain_backlog(d);
 	for (size_t i = 0; i < d->live_count && d->epollfd >= 0; i++) {
-		drain_take(d, d->live[i], false, false);
+		drain_consume(d, d->live[i], false, false);
 		if (is_reaping)
 			drain_reap(d, d->live[i]);
 	}
 	if (is_reaping)
 		d->reaped_ns = clock_mono_ns();
 	collect_ends(d);
-	forget_done(d);
+	/* Keeps the cost of a pass proportional to the live processes, not to all that ever ran. */
+	size_t kept = 0;
+	for (size_t i = 0; i < d->live_count; i++)
+		if (!d->live[i]->is_done)
+			d->live[kept++] = d->live[i];
+	d->live_count = kept;
 }
 
 uint64_t drain_pass(struct drain *d)
@@ -280,7 +262,8 @@ bool drain_awaits(struct drain *d)
 	return false;
 }
 
-bool drain_is_untraced(struct drain *d, const struct untraced_child *b)
+/* True if it executed a program that cannot be traced. */
+static bool drain_is_untraced(struct drain *d, const struct untraced_child *b)
 {
 	return b->path && drain_is_unseen(d, b);
 }

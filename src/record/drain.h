@@ -14,15 +14,38 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/map.h"
+#include "calls/calls.h"
 #include "probe/probe.h"
-#include "record/ring-calls.h"
 #include "record/ring-decode.h"
 #include "record/ringdir.h"
 #include "store/sink.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
+
+/*
+ * The tables of calls of the builds that wrote into a ring.
+ *
+ * The number of a call in a ring is a row in the table of the libsonde that wrote it. Segments name that table by its
+ * hash (calls/calls-text.h). A table with another hash than ours is read from the ring directory.
+ */
+struct ring_calls {
+	struct ring_calls *next; /* of another build */
+	uint64_t hash;
+	const struct call_info *rows;
+	uint32_t count;
+	int64_t ids[]; /* by number: the store's id of the name, 0 if it has no row in the table call yet */
+};
+
+/*
+ * The table with that hash: ours, or that of the ring directory; NULL and the reason in err if the directory has no
+ * valid one, or if out of memory. *all keeps what was loaded.
+ */
+struct ring_calls *ring_calls_find(struct ring_calls **all, const struct ring_dir *ring, uint64_t hash,
+		struct sonde_err *err);
+void ring_calls_free(struct ring_calls *all);
 
 struct drain_segment {
 	struct sonde_segment *at;
@@ -83,7 +106,7 @@ struct untraced_child {
 	int64_t start_ns;
 };
 
-/* Copies of full chunks that are not decoded yet, oldest first; see drain-backlog.c. */
+/* Copies of full chunks that are not decoded yet, oldest first; see drain-chunks.c. */
 struct backlog {
 	struct backlogged *first, *last, *spare;
 	unsigned count;
@@ -159,17 +182,14 @@ static inline struct sonde_chunk *drain_chunk_at(const struct drain_segment *s, 
  */
 bool drain_walk(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
 		bool is_closed, bool is_last_chance);
-void drain_recycle(struct drain_process *p, struct drain_segment *s, uint32_t i);
 void drain_backlog(struct drain *d); /* full chunks of all live processes: copy, recycle, decode */
-/* Decode the copies of a process that wait for strings of other threads. */
-void drain_backlog_of(struct drain *d, const struct drain_process *p, bool is_last_chance);
 void drain_backlog_release(struct drain *d);
 void drain_publish(struct drain *d); /* events that have left the rings so far, to compute the loss after a crash */
 /* Consume the committed records of a process. is_last_chance: do not wait for undefined strings. */
-void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance);
+void drain_consume(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance);
 void drain_reap(struct drain *d, struct drain_process *p); /* chunks of dead threads */
 /* The process image is gone: consume the rest and close its unfinished spans. */
-void drain_take_last(struct drain *d, struct drain_process *p, int64_t end_ns);
+void drain_consume_last(struct drain *d, struct drain_process *p, int64_t end_ns);
 /* Write rows of processes that have exited with a known status; is_last: of all others too. */
 void emit_processes(struct drain *d, bool is_last);
 struct drain_process *drain_by_pid(struct drain *d, int32_t pid);
@@ -178,8 +198,6 @@ struct drain_process *drain_by_number(struct drain *d, uint32_t number); /* NULL
 bool drain_is_unseen(struct drain *d, const struct untraced_child *b);
 /* True if a live child has not created its ring yet. */
 bool drain_awaits(struct drain *d);
-/* True if it executed a program that cannot be traced. */
-bool drain_is_untraced(struct drain *d, const struct untraced_child *b);
 /* Total of dropped and filtered events and of untraced execs. */
 void drain_losses(struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64_t *untraced);
 

@@ -1,9 +1,9 @@
 /* Converts library calls to rows; see emit.h. Calls that create or wait for processes also update the process table. */
+#include "base/vec.h"
 #include "calls/calls-find.h"
 #include "calls/calls-hash.h"
 #include "record/emit.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -72,7 +72,7 @@ static int64_t call_file(struct drain *d, const struct ring_record *v)
 	return file;
 }
 
-static void note_wait(struct drain *d, const struct ring_record *v, const struct call_info *info)
+static void on_wait(struct drain *d, const struct ring_record *v, const struct call_info *info)
 {
 	const struct sonde_rec_call *r = ring_record_call(v);
 	const char *names = call_arg_names(info);
@@ -87,20 +87,14 @@ static void note_wait(struct drain *d, const struct ring_record *v, const struct
 	}
 }
 
-static void note_child(struct drain *d, const struct drain_process *parent, int32_t pid, uint32_t why, char *path)
+static void on_child(struct drain *d, const struct drain_process *parent, int32_t pid, uint32_t why, char *path)
 {
 	uint64_t *at = map_put_int(&d->untraced_by_pid, (uint64_t)(uint32_t)pid, NULL);
 	if (!at)
 		return;
 	if (!*at) {
-		if (d->untraced_count == d->untraced_cap) {
-			size_t cap = d->untraced_cap ? 2 * d->untraced_cap : 16;
-			struct untraced_child *more = realloc(d->untraced, cap * sizeof(*more));
-			if (!more)
-				return;
-			d->untraced = more;
-			d->untraced_cap = cap;
-		}
+		if (!VEC_GROW(d->untraced, d->untraced_cap, d->untraced_count + 1, VEC_MAX))
+			return;
 		*at = ++d->untraced_count;
 	}
 	d->untraced[*at - 1] = (struct untraced_child){ .pid = pid,
@@ -108,38 +102,6 @@ static void note_child(struct drain *d, const struct drain_process *parent, int3
 		.why = why,
 		.path = path,
 		.start_ns = emit_ns(d, ring_record_call(&d->ring_record)->ticks) };
-}
-
-/* An exec attempt, by the process itself or by a vfork child in its memory. */
-static void note_exec(struct drain *d, struct drain_process *p, const struct drain_chunk *c,
-		const struct ring_record *v)
-{
-	uint32_t why = v->arg_count ? (uint32_t)v->args[0] : 0;
-	char *path = v->string_count ? arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes) : NULL;
-	if (!path)
-		return;
-	if (c->pid != p->pid) {
-		note_child(d, p, c->pid, why, path);
-	} else {
-		p->exec_path = path;
-		p->exec_untraced = why;
-	}
-}
-
-static void note_failed_exec(struct drain *d, struct drain_process *p, const struct drain_chunk *c)
-{
-	if (c->pid == p->pid)
-		p->exec_path = NULL;
-	else
-		note_child(d, p, c->pid, 0, NULL);
-}
-
-/* posix_spawn's plain arguments are the child's pid and why it will be untraced. */
-static void note_spawn(struct drain *d, const struct drain_process *p, const struct ring_record *v)
-{
-	if (v->arg_count >= 2 && v->args[0] > 0 && !ring_record_call(v)->head.errnum && v->string_count)
-		note_child(d, p, (int32_t)v->args[0], (uint32_t)v->args[1],
-				arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes));
 }
 
 enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
@@ -183,7 +145,7 @@ enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drai
 }
 
 /* Address family and port of the peer are arguments of connect; accept has the listening socket before them. */
-static void note_peer(struct drain *d, const struct drain_chunk *c, bool is_accept)
+static void on_peer(struct drain *d, const struct drain_chunk *c, bool is_accept)
 {
 	const struct ring_record *v = &d->ring_record;
 	const struct sonde_rec_call *r = ring_record_call(v);
@@ -209,21 +171,42 @@ enum emit_result emit_plain_call(struct drain *d, struct drain_process *p, struc
 	const struct sonde_rec_call *r = ring_record_call(&d->ring_record);
 	const struct call_info *info = info_of(p, r->head.call);
 	if (info && info->category == CALL_CATEGORY_PROCESS) {
-		note_wait(d, &d->ring_record, info);
-		if (info->kind == CALL_KIND_EXEC)
-			note_failed_exec(d, p, c);
-		else if (!strncmp(info->name, "posix_spawn", 11))
-			note_spawn(d, p, &d->ring_record);
-		else if ((!strcmp(info->name, "fork") || !strcmp(info->name, "_Fork")) && r->ret > 0)
-			note_child(d, p, (int32_t)r->ret, SONDE_UNTRACED_NO, NULL);
+		on_wait(d, &d->ring_record, info);
+		if (info->kind == CALL_KIND_EXEC) {
+			if (c->pid == p->pid)
+				p->exec_path = NULL;
+			else
+				on_child(d, p, c->pid, 0, NULL);
+		} else if (!strncmp(info->name, "posix_spawn", 11)) {
+			/* posix_spawn's plain arguments are the child's pid and why it will be untraced. */
+			if (d->ring_record.arg_count >= 2 && d->ring_record.args[0] > 0 &&
+					!ring_record_call(&d->ring_record)->head.errnum && d->ring_record.string_count)
+				on_child(d, p, (int32_t)d->ring_record.args[0], (uint32_t)d->ring_record.args[1],
+						arena_copy(&d->arena, d->ring_record.strings[0].data,
+								d->ring_record.strings[0].bytes));
+		} else if ((!strcmp(info->name, "fork") || !strcmp(info->name, "_Fork")) && r->ret > 0) {
+			on_child(d, p, (int32_t)r->ret, SONDE_UNTRACED_NO, NULL);
+		}
 	}
 	if (d->probes && info && (info->kind == CALL_KIND_CONNECT || info->kind == CALL_KIND_ACCEPT))
-		note_peer(d, c, info->kind == CALL_KIND_ACCEPT);
+		on_peer(d, c, info->kind == CALL_KIND_ACCEPT);
 	return emit_call(d, p, c, is_last_chance);
 }
 
 enum emit_result emit_exec(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
-	note_exec(d, p, c, &d->ring_record);
+	/* An exec attempt, by the process itself or by a vfork child in its memory. */
+	uint32_t why = d->ring_record.arg_count ? (uint32_t)d->ring_record.args[0] : 0;
+	char *path = d->ring_record.string_count
+			? arena_copy(&d->arena, d->ring_record.strings[0].data, d->ring_record.strings[0].bytes)
+			: NULL;
+	if (path) {
+		if (c->pid != p->pid) {
+			on_child(d, p, c->pid, why, path);
+		} else {
+			p->exec_path = path;
+			p->exec_untraced = why;
+		}
+	}
 	return emit_call(d, p, c, is_last_chance);
 }

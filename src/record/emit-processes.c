@@ -1,6 +1,6 @@
 /* Rows of processes and threads, written once everything about them is known. */
 #include "record/drain.h"
-#include "record/symbols.h"
+#include "record/emit.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -10,7 +10,7 @@ static const uint64_t *exit_status(const struct drain *d, int64_t pid)
 	return map_get_int(&d->exits, (uint64_t)(uint32_t)pid);
 }
 
-static void take_exit_status(const struct drain *d, struct store_process *row)
+static void on_exit_status(const struct drain *d, struct store_process *row)
 {
 	const uint64_t *known = exit_status(d, row->pid);
 	int status = known ? (int)(*known - 1) : 0;
@@ -32,9 +32,10 @@ static const char *untraced_word(uint32_t why)
 	return why < sizeof(untraced_words) / sizeof(*untraced_words) ? untraced_words[why] : NULL;
 }
 
-/* The state of a child without any events, as text. */
-static void unseen_state(struct drain *d, const struct untraced_child *b)
+static void emit_unseen(struct drain *d, const struct untraced_child *b)
 {
+	struct store_process row = store_process_nulls;
+	/* The state of a child without any events, as text. */
 	const char *why = untraced_word(b->why);
 	buf_reset(&d->scratch);
 	if (b->path)
@@ -43,19 +44,13 @@ static void unseen_state(struct drain *d, const struct untraced_child *b)
 		buf_adds(&d->scratch, "running");
 	else
 		buf_adds(&d->scratch, "ended without a call");
-}
-
-static void emit_unseen(struct drain *d, const struct untraced_child *b)
-{
-	struct store_process row = store_process_nulls;
-	unseen_state(d, b);
 	row.pid = b->pid;
 	row.ppid = b->parent->pid;
 	row.parent = b->parent->number;
 	row.start_ns = b->start_ns;
 	row.exe = b->path ? store_strings_of(&d->sink->strings, b->path) : b->parent->exe;
 	row.state = store_strings_of(&d->sink->strings, d->scratch.data);
-	take_exit_status(d, &row);
+	on_exit_status(d, &row);
 	store_sink_add(d->sink, STORE_TABLE_PROCESS, &row);
 }
 
@@ -114,7 +109,7 @@ static void emit_process(struct drain *d, struct drain_process *p)
 		.filtered = (int64_t)p->filtered,
 		.state = state_of(d, p) };
 	if (drain_by_pid(d, p->pid) == p)
-		take_exit_status(d, &row);
+		on_exit_status(d, &row);
 	store_sink_add(d->sink, STORE_TABLE_PROCESS, &row);
 	emit_threads(d, p);
 	symbols_free(p->symbols);

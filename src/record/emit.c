@@ -1,9 +1,8 @@
 /* Dispatches each kind of record to its function, and handles definitions; see emit.h. */
 #include "record/emit.h"
 
-#include "record/symbols.h"
+#include "base/vec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define NAMES_MAX (1u << 20)
@@ -30,14 +29,8 @@ struct drain_thread *emit_thread(struct drain_process *p, int32_t pid, int32_t t
 			p->thread_hint = i;
 			return &p->threads[i];
 		}
-	if (p->thread_count == p->thread_cap) {
-		size_t cap = p->thread_cap ? 2 * p->thread_cap : 4;
-		struct drain_thread *more = realloc(p->threads, cap * sizeof(*more));
-		if (!more)
-			return NULL;
-		p->threads = more;
-		p->thread_cap = cap;
-	}
+	if (!VEC_GROW(p->threads, p->thread_cap, p->thread_count + 1, VEC_MAX))
+		return NULL;
 	p->thread_hint = p->thread_count;
 	p->threads[p->thread_count] = (struct drain_thread){ .pid = pid, .tid = tid, .start_ns = now_ns };
 	return &p->threads[p->thread_count++];
@@ -83,7 +76,8 @@ bool emit_name(struct drain *d, struct drain_process *p, uint64_t id, bool is_la
 	return is_last_chance;
 }
 
-void emit_define(struct drain *d, uint32_t process, enum define_kind kind, uint64_t id, const struct store_text *text)
+static void emit_define(struct drain *d, uint32_t process, enum define_kind kind, uint64_t id,
+		const struct store_text *text)
 {
 	struct store_define row = { .process = process,
 		.kind = kind,
@@ -99,15 +93,10 @@ static bool has_room_for_name(struct drain_process *p, uint64_t id)
 		return true;
 	if (id >= NAMES_MAX)
 		return false;
-	size_t cap = p->name_cap ? p->name_cap : 64;
-	while (cap <= id)
-		cap *= 2;
-	int64_t *more = realloc(p->names, cap * sizeof(*more));
-	if (!more)
+	size_t old = p->name_cap;
+	if (!VEC_GROW(p->names, p->name_cap, id + 1, NAMES_MAX))
 		return false;
-	memset(more + p->name_cap, 0, (cap - p->name_cap) * sizeof(*more));
-	p->names = more;
-	p->name_cap = cap;
+	memset(p->names + old, 0, (p->name_cap - old) * sizeof(*p->names));
 	return true;
 }
 
@@ -127,7 +116,7 @@ void drain_define(struct drain *d, struct drain_process *p, enum define_kind kin
 	}
 }
 
-static enum emit_result take_string(struct drain *d, struct drain_process *p, struct drain_chunk *c,
+static enum emit_result read_string(struct drain *d, struct drain_process *p, struct drain_chunk *c,
 		bool is_last_chance)
 {
 	const struct ring_record *v = &d->ring_record;
@@ -138,7 +127,8 @@ static enum emit_result take_string(struct drain *d, struct drain_process *p, st
 	return EMIT_DONE;
 }
 
-static enum emit_result take_file(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+static enum emit_result receive_file(struct drain *d, struct drain_process *p, struct drain_chunk *c,
+		bool is_last_chance)
 {
 	const struct sonde_rec_def *r = ring_record_def(&d->ring_record);
 	if (d->ring_record.string_count)
@@ -147,7 +137,7 @@ static enum emit_result take_file(struct drain *d, struct drain_process *p, stru
 	return EMIT_DONE;
 }
 
-static enum emit_result take_process(struct drain *d, struct drain_process *p, struct drain_chunk *c,
+static enum emit_result read_process(struct drain *d, struct drain_process *p, struct drain_chunk *c,
 		bool is_last_chance)
 {
 	const struct ring_record *v = &d->ring_record;
@@ -165,8 +155,7 @@ static enum emit_result take_who(struct drain *d, struct drain_process *p, struc
 	return EMIT_DONE;
 }
 
-static enum emit_result take_module(struct drain *d, struct drain_process *p, struct drain_chunk *c,
-		bool is_last_chance)
+static enum emit_result add_module(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
 	const struct sonde_rec_def *r = ring_record_def(&d->ring_record);
 	if (d->ring_record.string_count)
@@ -185,11 +174,11 @@ static emit_fn *const emit[SONDE_REC_KINDS] = {
 	[SONDE_REC_STEP] = emit_step,
 	[SONDE_REC_META] = emit_meta,
 	[SONDE_REC_FUNC] = emit_func,
-	[SONDE_REC_STRING] = take_string,
-	[SONDE_REC_FILE] = take_file,
-	[SONDE_REC_PROCESS] = take_process,
+	[SONDE_REC_STRING] = read_string,
+	[SONDE_REC_FILE] = receive_file,
+	[SONDE_REC_PROCESS] = read_process,
 	[SONDE_REC_WHO] = take_who,
-	[SONDE_REC_MODULE] = take_module,
+	[SONDE_REC_MODULE] = add_module,
 	[SONDE_REC_GPU] = emit_gpu,
 };
 

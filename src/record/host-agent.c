@@ -73,13 +73,13 @@ static pid_t recorder_of(const char *dir)
 	return pid > 1 ? pid : 0;
 }
 
-static bool answer_time(struct agent *a, const char *rest)
+static bool respond_time(struct agent *a, const char *rest)
 {
 	(void)rest;
 	return say(a, "time %lld", (long long)clock_mono_ns());
 }
 
-static bool answer_prepare(struct agent *a, const char *rest)
+static bool respond_prepare(struct agent *a, const char *rest)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
 	size_t n = (size_t)strtoull(rest, NULL, 10);
@@ -96,7 +96,7 @@ static bool answer_prepare(struct agent *a, const char *rest)
 	return say(a, "dir %s", a->dir);
 }
 
-static bool answer_signal(struct agent *a, const char *rest)
+static bool respond_signal(struct agent *a, const char *rest)
 {
 	pid_t pid = recorder_of(a->dir);
 	int number = (int)strtol(rest, NULL, 10);
@@ -105,7 +105,7 @@ static bool answer_signal(struct agent *a, const char *rest)
 	return say(a, "ok");
 }
 
-static bool answer_lives(struct agent *a, const char *rest)
+static bool respond_lives(struct agent *a, const char *rest)
 {
 	pid_t pid = (pid_t)strtol(rest, NULL, 10);
 	return say(a, "lives %d", pid > 0 && (!kill(pid, 0) || errno == EPERM));
@@ -129,7 +129,7 @@ static bool send_file(const struct agent *a, int dirfd, const char *name, const 
 	return true;
 }
 
-static bool answer_send(struct agent *a, const char *rest)
+static bool respond_send(struct agent *a, const char *rest)
 {
 	(void)rest;
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
@@ -137,7 +137,7 @@ static bool answer_send(struct agent *a, const char *rest)
 	buf_addf(&path, "%s/" HOST_RUN, a->dir);
 	CLEANUP(cleanup_fd) int run = open(path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (run < 0)
-		return say(a, "error there is no run: %s", strerror(errno));
+		return say(a, "error cannot open the run: %s", strerror(errno));
 	bool is_fine = send_file(a, run, "run.json", "run.json");
 	int tables = openat(run, "tables", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = tables >= 0 ? fdopendir(tables) : NULL;
@@ -154,7 +154,7 @@ static bool answer_send(struct agent *a, const char *rest)
 	return is_fine && say(a, "end");
 }
 
-static bool answer_bye(struct agent *a, const char *rest)
+static bool respond_bye(struct agent *a, const char *rest)
 {
 	(void)rest;
 	if (a->dir[0])
@@ -166,33 +166,23 @@ static bool answer_bye(struct agent *a, const char *rest)
 
 static const struct {
 	const char *word;
-	bool (*answer)(struct agent *a, const char *rest); /* false: the connection ends */
-} answers[] = {
-	{ "time", answer_time },
-	{ "prepare", answer_prepare },
-	{ "signal", answer_signal },
-	{ "lives", answer_lives },
-	{ "send", answer_send },
-	{ "bye", answer_bye },
+	bool (*respond)(struct agent *a, const char *rest); /* false: the connection ends */
+} responses[] = {
+	{ "time", respond_time },
+	{ "prepare", respond_prepare },
+	{ "signal", respond_signal },
+	{ "lives", respond_lives },
+	{ "send", respond_send },
+	{ "bye", respond_bye },
 };
 
-static bool answer(struct agent *a, const char *line)
+static bool respond(struct agent *a, const char *line)
 {
 	size_t n = strcspn(line, " ");
-	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
-		if (strlen(answers[i].word) == n && !memcmp(answers[i].word, line, n))
-			return answers[i].answer(a, line + n);
-	return say(a, "error no such request");
-}
-
-/* The client is gone: stop the program and remove its directory. */
-static void abandon(const struct agent *a)
-{
-	pid_t pid = recorder_of(a->dir);
-	for (int ms = 0; pid && !kill(pid, ms ? 0 : SIGTERM) && ms < END_WAIT_MS; ms += 50)
-		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
-	if (a->dir[0])
-		fs_remove_tree(AT_FDCWD, a->dir);
+	for (size_t i = 0; i < sizeof(responses) / sizeof(*responses); i++)
+		if (strlen(responses[i].word) == n && !memcmp(responses[i].word, line, n))
+			return responses[i].respond(a, line + n);
+	return say(a, "error unknown request");
 }
 
 int host_agent(int in, int out, struct sonde_err *err)
@@ -203,13 +193,18 @@ int host_agent(int in, int out, struct sonde_err *err)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN); /* EOF on stdin reports it */
 	say(&a, HOST_GREETING);
-	while (read_line(in, line) && answer(&a, line))
+	while (read_line(in, line) && respond(&a, line))
 		;
-	abandon(&a);
+	/* The client is gone: stop the program and remove its directory. */
+	pid_t pid = recorder_of(a.dir);
+	for (int ms = 0; pid && !kill(pid, ms ? 0 : SIGTERM) && ms < END_WAIT_MS; ms += 50)
+		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	if (a.dir[0])
+		fs_remove_tree(AT_FDCWD, a.dir);
 	return 0;
 }
 
-static int note_pid(const char *dir, struct sonde_err *err)
+static int record_pid(const char *dir, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	char text[32];
@@ -242,12 +237,12 @@ int host_run(const char *dir, struct sonde_err *err)
 	int rc = fs_read_file(AT_FDCWD, path.data, HOST_COMMAND_BYTES_MAX, &bytes, err);
 	char **words = rc ? NULL : words_of(&bytes, 1);
 	if (!words)
-		return rc ? rc : err_set(err, EINVAL, "'%s' holds no command", path.data);
+		return rc ? rc : err_set(err, EINVAL, "no command in '%s'", path.data);
 	const char *directory = words[1], *sonde = words[2];
 	words[0] = words[2];
 	words[1] = record;
 	words[2] = output.data;
-	rc = note_pid(dir, err);
+	rc = record_pid(dir, err);
 	if (!rc && chdir(directory))
 		rc = err_sys(err, errno, "cannot go to '%s'", directory);
 	if (!rc) {

@@ -1,8 +1,9 @@
-#include "record/host-client.h"
+#include "record/hosts-private.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/vec.h"
 #include "launch/spawn-command.h"
 #include "record/host-agent.h"
 
@@ -33,7 +34,7 @@ static int fill(struct hostlink *l, int timeout_ms)
 	l->start = l->end = 0;
 	int n = poll(&p, 1, timeout_ms);
 	if (n <= 0)
-		return break_link(l, err_set(&l->why, ETIMEDOUT, "it does not answer"));
+		return break_link(l, err_set(&l->why, ETIMEDOUT, "no response"));
 	ssize_t got = read(l->from, l->bytes, sizeof(l->bytes));
 	if (got <= 0)
 		return break_link(l, err_set(&l->why, EPIPE, "the connection has ended"));
@@ -59,7 +60,7 @@ static int get_line(struct hostlink *l, char line[HOSTLINK_LINE_BYTES], int time
 	return 0;
 }
 
-static int get_answer(struct hostlink *l, const char *word, char line[HOSTLINK_LINE_BYTES])
+static int read_response(struct hostlink *l, const char *word, char line[HOSTLINK_LINE_BYTES])
 {
 	int rc = get_line(l, line, ANSWER_MS);
 	if (rc)
@@ -68,7 +69,7 @@ static int get_answer(struct hostlink *l, const char *word, char line[HOSTLINK_L
 		return 0;
 	if (!strncmp(line, "error ", 6))
 		return err_set(&l->why, EIO, "%s", line + 6);
-	return break_link(l, err_set(&l->why, EPROTO, "it answers '%.100s'", line));
+	return break_link(l, err_set(&l->why, EPROTO, "unexpected response '%.100s'", line));
 }
 
 __attribute__((format(printf, 2, 3))) static int ask(struct hostlink *l, const char *format, ...)
@@ -90,11 +91,11 @@ static int start(struct hostlink *l, char *const argv[], struct sonde_err *err)
 	sigset_t mask;
 	int to[2], from[2];
 	if (pipe2(to, O_CLOEXEC))
-		return err_sys(err, errno, "cannot make a pipe");
+		return err_sys(err, errno, "cannot create a pipe");
 	if (pipe2(from, O_CLOEXEC)) {
 		close(to[0]);
 		close(to[1]);
-		return err_sys(err, errno, "cannot make a pipe");
+		return err_sys(err, errno, "cannot create a pipe");
 	}
 	/* Signals of the terminal are forwarded by us; all others are for the remote shell. */
 	sigemptyset(&mask);
@@ -125,7 +126,7 @@ int hostlink_open(struct hostlink *l, char *const argv[], struct sonde_err *err)
 	}
 	if (rc) {
 		err_set(err, -rc, "%s", l->why.text);
-		err_hint(err, "sonde must be at the same path there, or say --remote PATH");
+		err_hint(err, "sonde must be at the same path there; otherwise use --remote PATH");
 	}
 	return rc;
 }
@@ -134,16 +135,10 @@ void hostlink_ping(struct hostlink *l, unsigned times)
 {
 	char line[HOSTLINK_LINE_BYTES];
 	for (unsigned i = 0; i < times; i++) {
-		if (l->ping_count == l->ping_cap) {
-			size_t cap = l->ping_cap ? 2 * l->ping_cap : 64;
-			struct clock_ping *more = cap <= PINGS_MAX ? realloc(l->pings, cap * sizeof(*more)) : NULL;
-			if (!more)
-				return;
-			l->pings = more;
-			l->ping_cap = cap;
-		}
+		if (!VEC_GROW(l->pings, l->ping_cap, l->ping_count + 1, PINGS_MAX))
+			return;
 		struct clock_ping p = { .sent_ns = clock_mono_ns() };
-		if (ask(l, "time") || get_answer(l, "time ", line))
+		if (ask(l, "time") || read_response(l, "time ", line))
 			return;
 		p.received_ns = clock_mono_ns();
 		p.theirs_ns = strtoll(line + strlen("time "), NULL, 10);
@@ -158,7 +153,7 @@ int hostlink_prepare(struct hostlink *l, const void *bytes, size_t n, char dir[H
 	if (!rc && fs_write_all(l->to, bytes, n))
 		rc = break_link(l, err_set(&l->why, EPIPE, "the connection has ended"));
 	if (!rc)
-		rc = get_answer(l, "dir ", line);
+		rc = read_response(l, "dir ", line);
 	if (!rc)
 		memcpy(dir, line + strlen("dir "), strlen(line) - strlen("dir ") + 1);
 	return rc;
@@ -168,7 +163,7 @@ int hostlink_signal(struct hostlink *l, int number)
 {
 	char line[HOSTLINK_LINE_BYTES];
 	int rc = ask(l, "signal %d", number);
-	return rc ? rc : get_answer(l, "ok", line);
+	return rc ? rc : read_response(l, "ok", line);
 }
 
 int hostlink_lives(struct hostlink *l, pid_t pid)
@@ -176,7 +171,7 @@ int hostlink_lives(struct hostlink *l, pid_t pid)
 	char line[HOSTLINK_LINE_BYTES];
 	int rc = ask(l, "lives %d", (int)pid);
 	if (!rc)
-		rc = get_answer(l, "lives ", line);
+		rc = read_response(l, "lives ", line);
 	return rc ? rc : line[strlen("lives ")] == '1';
 }
 
@@ -187,8 +182,18 @@ static bool is_name(const char *name)
 	return *base && *base != '.' && !strchr(base, '/') && (base != name || !strcmp(name, "run.json"));
 }
 
-static int take_bytes(struct hostlink *l, int fd, int64_t left)
+static int receive_file(struct hostlink *l, int dirfd, char *line)
 {
+	char *name = line + strlen("file "), *blank = strrchr(name, ' ');
+	int64_t bytes = blank ? strtoll(blank + 1, NULL, 10) : -1;
+	if (blank)
+		*blank = '\0';
+	if (bytes < 0 || bytes > FILE_BYTES_MAX || !is_name(name))
+		return break_link(l, err_set(&l->why, EPROTO, "it sends a file '%.100s'", name));
+	CLEANUP(cleanup_fd) int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return break_link(l, err_sys(&l->why, errno, "cannot create '%s'", name));
+	int64_t left = bytes;
 	while (left > 0) {
 		int rc = l->start == l->end ? fill(l, ANSWER_MS) : 0;
 		if (rc)
@@ -204,26 +209,12 @@ static int take_bytes(struct hostlink *l, int fd, int64_t left)
 	return 0;
 }
 
-static int take_file(struct hostlink *l, int dirfd, char *line)
-{
-	char *name = line + strlen("file "), *blank = strrchr(name, ' ');
-	int64_t bytes = blank ? strtoll(blank + 1, NULL, 10) : -1;
-	if (blank)
-		*blank = '\0';
-	if (bytes < 0 || bytes > FILE_BYTES_MAX || !is_name(name))
-		return break_link(l, err_set(&l->why, EPROTO, "it sends a file '%.100s'", name));
-	CLEANUP(cleanup_fd) int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return break_link(l, err_sys(&l->why, errno, "cannot make '%s'", name));
-	return take_bytes(l, fd, bytes);
-}
-
 int hostlink_fetch(struct hostlink *l, int dirfd)
 {
 	char line[HOSTLINK_LINE_BYTES];
 	int rc = ask(l, "send");
 	if (!rc && mkdirat(dirfd, "tables", 0700))
-		return err_sys(&l->why, errno, "cannot make a directory");
+		return err_sys(&l->why, errno, "cannot create a directory");
 	while (!rc) {
 		rc = get_line(l, line, ANSWER_MS);
 		if (rc || !strcmp(line, "end"))
@@ -231,9 +222,9 @@ int hostlink_fetch(struct hostlink *l, int dirfd)
 		if (!strncmp(line, "error ", 6))
 			rc = err_set(&l->why, EIO, "%s", line + 6);
 		else if (!strncmp(line, "file ", 5))
-			rc = take_file(l, dirfd, line);
+			rc = receive_file(l, dirfd, line);
 		else
-			rc = break_link(l, err_set(&l->why, EPROTO, "it answers '%.100s'", line));
+			rc = break_link(l, err_set(&l->why, EPROTO, "unexpected response '%.100s'", line));
 	}
 	return rc;
 }
@@ -242,7 +233,7 @@ void hostlink_close(struct hostlink *l)
 {
 	char line[HOSTLINK_LINE_BYTES];
 	if (l->pid && !l->is_broken && !ask(l, "bye"))
-		get_answer(l, "ok", line);
+		read_response(l, "ok", line);
 	if (l->to >= 0)
 		close(l->to);
 	if (l->from >= 0)

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "launch/spawn-command.h"
 #include "record/hosts-private.h"
-#include "record/writers.h"
+#include "record/ringdir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,45 +51,37 @@ static void add_word(struct buf *out, const char *word)
 	buf_add(out, word, strlen(word) + 1);
 }
 
-/* The command of its recorder, in the format of host-agent.h. */
-static void add_command(const struct hosts *h, struct buf *out)
-{
-	char cwd[4096];
-	add_word(out, getcwd(cwd, sizeof(cwd)) ? cwd : "/");
-	add_word(out, h->o->sonde);
-	for (char *const *w = h->o->options; w && *w; w++)
-		add_word(out, *w);
-	if (h->o->argv)
-		add_word(out, "--");
-	for (char *const *w = h->o->argv; w && *w; w++)
-		add_word(out, *w);
-}
-
-static void spawn_recorder(struct hosts *h, struct host *one, const char *dir)
-{
-	char **argv = words_of(h, one, "run", dir);
-	/* In a separate group: signals of the terminal reach it through its agent, once. */
-	struct launch_command c = { .argv = argv,
-		.fds = { JOB_FD_NULL, JOB_FD_OURS, JOB_FD_OURS },
-		.mask = &h->old_mask,
-		.has_own_group = true };
-	int rc = argv && argv[0] ? launch_spawn(&c, &one->pid, &one->why) : err_sys(&one->why, ENOMEM, "out of memory");
-	free(argv);
-	if (rc) {
-		one->pid = 0;
-		err_prefix(&one->why, "cannot start its recorder");
-	}
-}
-
 static void start_recorder(struct hosts *h, struct host *one)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT;
 	char dir[HOSTLINK_LINE_BYTES];
-	add_command(h, &command);
-	if (buf_error(&command) || hostlink_prepare(one->link, command.data, command.len, dir))
+	/* The command of its recorder, in the format of host-agent.h. */
+	char cwd[4096];
+	add_word(&command, getcwd(cwd, sizeof(cwd)) ? cwd : "/");
+	add_word(&command, h->o->sonde);
+	for (char *const *w = h->o->options; w && *w; w++)
+		add_word(&command, *w);
+	if (h->o->argv)
+		add_word(&command, "--");
+	for (char *const *w = h->o->argv; w && *w; w++)
+		add_word(&command, *w);
+	if (buf_error(&command) || hostlink_prepare(one->link, command.data, command.len, dir)) {
 		one->why = one->link->why;
-	else
-		spawn_recorder(h, one, dir);
+	} else {
+		char **argv = words_of(h, one, "run", dir);
+		/* In a separate group: signals of the terminal reach it through its agent, once. */
+		struct launch_command c = { .argv = argv,
+			.fds = { JOB_FD_NULL, JOB_FD_OURS, JOB_FD_OURS },
+			.mask = &h->old_mask,
+			.has_own_group = true };
+		int rc = argv && argv[0] ? launch_spawn(&c, &one->pid, &one->why)
+					 : err_sys(&one->why, ENOMEM, "out of memory");
+		free(argv);
+		if (rc) {
+			one->pid = 0;
+			err_prefix(&one->why, "cannot start its recorder");
+		}
+	}
 }
 
 static size_t reap(struct hosts *h)
@@ -107,23 +99,19 @@ static size_t reap(struct hosts *h)
 	return running;
 }
 
-static void pass_signals(struct hosts *h)
-{
-	struct signalfd_siginfo info;
-	while (read(h->signals, &info, sizeof(info)) == sizeof(info))
-		for (size_t i = 0; info.ssi_signo != SIGCHLD && i < h->count; i++)
-			if (h->all[i].pid)
-				hostlink_signal(h->all[i].link, (int)info.ssi_signo);
-}
-
 static void watch(struct hosts *h)
 {
 	int64_t due_ns = clock_mono_ns() + HOSTS_PING_MS * 1000000ll;
 	while (reap(h)) {
 		int64_t now = clock_mono_ns();
 		struct pollfd p = { .fd = h->signals, .events = POLLIN };
-		if (poll(&p, 1, due_ns > now ? (int)((due_ns - now) / 1000000) + 1 : 0) > 0)
-			pass_signals(h);
+		if (poll(&p, 1, due_ns > now ? (int)((due_ns - now) / 1000000) + 1 : 0) > 0) {
+			struct signalfd_siginfo info;
+			while (read(h->signals, &info, sizeof(info)) == sizeof(info))
+				for (size_t i = 0; info.ssi_signo != SIGCHLD && i < h->count; i++)
+					if (h->all[i].pid)
+						hostlink_signal(h->all[i].link, (int)info.ssi_signo);
+		}
 		if (clock_mono_ns() < due_ns)
 			continue;
 		for (size_t i = 0; i < h->count; i++)
@@ -131,22 +119,6 @@ static void watch(struct hosts *h)
 		due_ns = clock_mono_ns() + HOSTS_PING_MS * 1000000ll;
 	}
 	h->end_mono_ns = clock_mono_ns();
-}
-
-static void fetch(struct hosts *h, int hostsfd)
-{
-	for (size_t i = 0; i < h->count; i++) {
-		struct host *one = &h->all[i];
-		hostlink_ping(one->link, HOSTS_BURST);
-		buf_addf(&one->place, "%zu-", i);
-		fs_safe_name(&one->place, one->name, 64);
-		if (one->why.text[0] || mkdirat(hostsfd, one->place.data, 0700))
-			continue;
-		CLEANUP(cleanup_fd) int dir = openat(hostsfd, one->place.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		one->is_fetched = dir >= 0 && !hostlink_fetch(one->link, dir);
-		if (!one->is_fetched)
-			one->why = one->link->why;
-	}
 }
 
 static int exit_code(int status)
@@ -225,19 +197,6 @@ int hosts_join(const char *path, struct sonde_err *err)
 	return -EIO;
 }
 
-static void block_signals(struct hosts *h)
-{
-	sigset_t mask;
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	sigaddset(&mask, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &mask, &h->old_mask);
-	h->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	signal(SIGPIPE, SIG_IGN);
-}
-
 static int record_all(struct hosts *h, struct sonde_err *err)
 {
 	int rc = 0;
@@ -255,9 +214,21 @@ static int record_all(struct hosts *h, struct sonde_err *err)
 		start_recorder(h, &h->all[i]);
 	watch(h);
 	if (mkdirat(h->run.dirfd, "hosts", 0700))
-		return err_sys(err, errno, "cannot make '%s/hosts'", h->run.path);
+		return err_sys(err, errno, "cannot create '%s/hosts'", h->run.path);
 	CLEANUP(cleanup_fd) int hostsfd = openat(h->run.dirfd, "hosts", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	fetch(h, hostsfd);
+	/* After the last pings, the runs are copied. */
+	for (size_t i = 0; i < h->count; i++) {
+		struct host *one = &h->all[i];
+		hostlink_ping(one->link, HOSTS_BURST);
+		buf_addf(&one->place, "%zu-", i);
+		fs_safe_name(&one->place, one->name, 64);
+		if (one->why.text[0] || mkdirat(hostsfd, one->place.data, 0700))
+			continue;
+		CLEANUP(cleanup_fd) int dir = openat(hostsfd, one->place.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		one->is_fetched = dir >= 0 && !hostlink_fetch(one->link, dir);
+		if (!one->is_fetched)
+			one->why = one->link->why;
+	}
 	return hosts_write(h, err);
 }
 
@@ -267,7 +238,16 @@ int record_hosts(const struct record_hosts *o, int *status, struct buf *path, st
 	h.all = calloc(o->count, sizeof(*h.all));
 	if (!h.all)
 		return err_sys(err, ENOMEM, "cannot record hosts");
-	block_signals(&h);
+	/* Signals are forwarded to the programs on the hosts. */
+	sigset_t mask;
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	sigaddset(&mask, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &mask, &h.old_mask);
+	h.signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < o->count; i++)
 		h.all[i] = (struct host){ .name = o->names[i], .place = BUF_INIT };
 	int rc = record_all(&h, err);

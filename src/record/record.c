@@ -2,17 +2,13 @@
 #include "record/record.h"
 
 #include "base/cleanup.h"
-#include "record/preload.h"
 #include "record/recorder.h"
-#include "record/wakeup.h"
-#include "record/writers.h"
 #include "tracer/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -71,7 +67,7 @@ static int start_command(struct recorder *r, struct sonde_err *err)
 		.env = env,
 		.ready = recorder_attach_probes,
 		.meanwhile = recorder_pass_probes,
-		.met = recorder_meet_program,
+		.met = recorder_on_program,
 		.arg = r };
 	struct placed placed = { .hold = BUF_INIT };
 	struct sonde_err why = SONDE_ERR_INIT;
@@ -174,21 +170,17 @@ static void watch_others(struct recorder *r)
 	}
 }
 
-/* Otherwise only probes of the whole machine would run. */
-static int check_group(const char *dir, struct sonde_err *err)
-{
-	CLEANUP(cleanup_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return err_sys(err, errno, "cannot observe the control group '%s'", dir);
-	if (faccessat(fd, "cgroup.procs", F_OK, 0))
-		return err_set(err, EINVAL, "cannot observe '%s': it is no control group", dir);
-	return 0;
-}
-
 static int check_target(const struct probe_target *t, struct sonde_err *err)
 {
-	if (t->kind == PROBE_CGROUP)
-		return check_group(t->cgroup, err);
+	if (t->kind == PROBE_CGROUP) {
+		/* Otherwise only probes of the whole machine would run. */
+		CLEANUP(cleanup_fd) int fd = open(t->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0)
+			return err_sys(err, errno, "cannot observe the control group '%s'", t->cgroup);
+		if (faccessat(fd, "cgroup.procs", F_OK, 0))
+			return err_set(err, EINVAL, "cannot observe '%s': not a cgroup", t->cgroup);
+		return 0;
+	}
 	CLEANUP(cleanup_fd) int pidfd = t->kind == PROBE_PID ? (int)syscall(SYS_pidfd_open, t->pid, 0) : -1;
 	if (t->kind == PROBE_PID && pidfd < 0)
 		return err_sys(err, errno, "cannot observe process %d", (int)t->pid);
@@ -343,17 +335,6 @@ static const char *name_of(const struct record_options *o)
 	return o->name ? o->name : o->argv ? o->argv[0] : kinds[o->target.kind];
 }
 
-/* Checked first: a run that cannot start must not replace another. */
-static int open_bundle(struct recorder *r, struct sonde_err *err)
-{
-	int rc = !r->o->argv                                      ? check_target(&r->o->target, err)
-			: isolation_has_own_programs(r->o->place) ? 0
-								  : launch_check(r->o->argv[0], err);
-	if (!rc && (rc = writers_create_run(&r->run, r->o->dir, r->facts.name, r->o->is_forced, err)))
-		rc = rc == -ENOENT || rc == -EACCES ? -EIO : rc; /* not a failure of the command */
-	return rc;
-}
-
 int record_run(const struct record_options *o, struct record_result *result, struct sonde_err *err)
 {
 	struct recorder r = { .o = o, .run = STORE_RUN_INIT, .ring = RING_DIR_INIT, .library = BUF_INIT };
@@ -367,7 +348,12 @@ int record_run(const struct record_options *o, struct record_result *result, str
 		.start_mono_ns = clock_mono_ns(),
 		.end_mono_ns = STORE_NULL,
 		.cpu_ns = STORE_NULL };
-	int rc = open_bundle(&r, err);
+	/* Checked first: a run that cannot start must not replace another. */
+	int rc = !r.o->argv                                      ? check_target(&r.o->target, err)
+			: isolation_has_own_programs(r.o->place) ? 0
+								 : launch_check(r.o->argv[0], err);
+	if (!rc && (rc = writers_create_run(&r.run, r.o->dir, r.facts.name, r.o->is_forced, err)))
+		rc = rc == -ENOENT || rc == -EACCES ? -EIO : rc; /* not a failure of the command */
 	if (rc)
 		return rc;
 	rc = store_sink_open(&r.sink, r.run.tablesfd, err);

@@ -35,7 +35,7 @@ struct record_options {
 	struct ring_options ring;
 	const struct job_isolation *place; /* sandbox and limits of the command; NULL: none */
 	int64_t timeout_ns;                /* then the process tree is stopped; 0: never */
-	const struct job_ladder *ladder;   /* signals to stop it; NULL: the default of isolation.h */
+	const struct job_ladder *ladder;   /* signals to stop it; NULL: the default of recorder.h */
 	bool is_bound;                     /* the process tree exits with us, even on SIGKILL; else it continues */
 	/*
 	 * Called with the board (sonde/shm.h) of each process that has exited, before it is removed; NULL: not called.

@@ -54,7 +54,7 @@ static const size_t least_bytes[SONDE_REC_KINDS] = {
 	[SONDE_REC_BRIEF] = sizeof(struct sonde_rec_brief),
 };
 
-static bool take_strings(struct ring_record *v, size_t at, unsigned count)
+static bool read_strings(struct ring_record *v, size_t at, unsigned count)
 {
 	if (count > VIEW_STRINGS_MAX)
 		return false;
@@ -72,7 +72,7 @@ static bool take_strings(struct ring_record *v, size_t at, unsigned count)
 	return true;
 }
 
-static bool take_call(struct ring_record *v)
+static bool read_call(struct ring_record *v)
 {
 	const struct sonde_rec_call *c = ring_record_call(v);
 	size_t at = sizeof(*c) + 8 * (size_t)c->args;
@@ -85,14 +85,14 @@ static bool take_call(struct ring_record *v)
 	if (at + 8 > v->len)
 		return false;
 	memcpy(&v->base, v->bytes + at, 8);
-	return take_strings(v, at + 8, c->strings);
+	return read_strings(v, at + 8, c->strings);
 }
 
 /*
  * A brief span is expanded to a span. Field by field: a copy of the whole struct would read what was just written in
  * smaller pieces, which stalls store forwarding.
  */
-static bool take_brief(struct ring_record *v)
+static bool read_brief(struct ring_record *v)
 {
 	struct sonde_rec_note *note = (void *)v->bytes;
 	const struct sonde_rec_brief *brief = (const void *)v->bytes;
@@ -131,14 +131,14 @@ bool ring_record_read(struct ring_record *v, const void *from, size_t words)
 	case SONDE_REC_CALL:
 	case SONDE_REC_RUN:
 	case SONDE_REC_EXEC:
-		return take_call(v);
+		return read_call(v);
 	case SONDE_REC_STRING:
 	case SONDE_REC_FILE:
 	case SONDE_REC_PROCESS:
 	case SONDE_REC_MODULE:
-		return take_strings(v, sizeof(struct sonde_rec_def), v->head->call);
+		return read_strings(v, sizeof(struct sonde_rec_def), v->head->call);
 	case SONDE_REC_BRIEF:
-		return take_brief(v);
+		return read_brief(v);
 	default:
 		return true;
 	}

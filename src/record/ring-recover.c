@@ -7,10 +7,9 @@
 #include "base/cleanup.h"
 #include "record/emit.h"
 #include "record/record.h"
+#include "record/ringdir.h"
 #include "record/run-json.h"
-#include "record/writers.h"
 #include "store/run-dir.h"
-#include "store/run-parts.h"
 #include "store/table-read.h"
 
 #include <errno.h>
@@ -53,7 +52,7 @@ static void mention(struct recovery *r, int64_t process, int64_t pid)
 		*at = 2 | (uint64_t)pid << 2;
 }
 
-static void note_row(struct recovery *r, enum store_table_id table, const void *row)
+static void on_row(struct recovery *r, enum store_table_id table, const void *row)
 {
 	const struct store_file *file = row;
 	const struct store_process *process = row;
@@ -91,7 +90,7 @@ static void copy_table(struct recovery *r, enum store_table_id table)
 		for (size_t i = 0; i < batch.rows; i++) {
 			store_batch_row(&batch, i, row);
 			store_sink_add(&r->sink, table, row);
-			note_row(r, table, row);
+			on_row(r, table, row);
 			r->result->kept_rows += is_ring_event(table, row);
 		}
 	}
@@ -139,15 +138,6 @@ static void emit_mentioned(struct recovery *r)
 	}
 }
 
-static void forget_drained(struct recovery *r, const struct drain *d)
-{
-	for (size_t i = 0; i < d->process_count; i++) {
-		uint64_t *at = map_put_int(&r->processes, d->processes[i]->number, NULL);
-		if (at)
-			*at = 1;
-	}
-}
-
 /* A ring that is read in part would be removed after that. */
 static int check_calls(const struct drain *d, struct sonde_err *err)
 {
@@ -165,7 +155,12 @@ static int drain_ring(struct recovery *r, struct sonde_err *err)
 		drain_pass(&d);
 		restore_definitions(r, &d);
 		drain_finish(&d);
-		forget_drained(r, &d);
+		/* Processes of the ring have rows: they are not only mentioned. */
+		for (size_t i = 0; i < d.process_count; i++) {
+			uint64_t *at = map_put_int(&r->processes, d.processes[i]->number, NULL);
+			if (at)
+				*at = 1;
+		}
 		r->result->ring_events = d.events;
 		r->result->is_lost_known = true;
 		r->result->lost_events = drained > r->result->kept_rows ? drained - r->result->kept_rows : 0;
@@ -198,7 +193,7 @@ static int check_nobody_lives(const struct recovery *r, struct sonde_err *err)
 	if (!pid)
 		return 0;
 	int rc = err_set(err, EBUSY, "process %d is still running and writes to the ring", (int)pid);
-	err_hint(err, "recover again when it has ended, or use --now and lose what it still does");
+	err_hint(err, "recover again when it has exited, or use --now and lose its further events");
 	return rc;
 }
 
@@ -210,11 +205,11 @@ static int replace_tables(struct recovery *r, struct sonde_err *err)
 	return 0;
 }
 
-static int make_new_tables(struct recovery *r, struct sonde_err *err)
+static int create_new_tables(struct recovery *r, struct sonde_err *err)
 {
 	store_tables_remove(r->old.dirfd, STORE_TABLES_NEW);
 	if (mkdirat(r->old.dirfd, STORE_TABLES_NEW, 0700))
-		return err_sys(err, errno, "cannot make '%s/" STORE_TABLES_NEW "'", r->old.path);
+		return err_sys(err, errno, "cannot create '%s/" STORE_TABLES_NEW "'", r->old.path);
 	r->newfd = openat(r->old.dirfd, STORE_TABLES_NEW, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (r->newfd < 0)
 		return err_sys(err, errno, "cannot open '%s/" STORE_TABLES_NEW "'", r->old.path);
@@ -232,7 +227,7 @@ int record_recover(const char *bundle, const struct recover_ring *ring, bool is_
 	if (!rc && !is_forced)
 		rc = check_nobody_lives(&r, err);
 	if (!rc)
-		rc = make_new_tables(&r, err);
+		rc = create_new_tables(&r, err);
 	if (!rc) {
 		if (!store_names_open(&r.names, r.old.tablesfd, NULL))
 			copy_strings(&r);

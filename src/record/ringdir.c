@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/procfs.h"
 #include "calls/calls-hash.h"
 #include "calls/calls-text.h"
 
@@ -11,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +19,12 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ROOM_BYTES_MIN (16ull << 20)
+#define DYING_TRIES 20 /* of DYING_NS: processes killed with the recorder may take a moment to exit */
+#define DYING_NS 50000000
 
 static bool has_room(const char *dir)
 {
@@ -29,13 +32,13 @@ static bool has_room(const char *dir)
 	return !statvfs(dir, &st) && (uint64_t)st.f_bavail * st.f_frsize >= ROOM_BYTES_MIN && !access(dir, W_OK | X_OK);
 }
 
-static int make_dir(struct ring_dir *r, const char *place, const char *fallback, struct sonde_err *err)
+static int create_dir(struct ring_dir *r, const char *place, const char *fallback, struct sonde_err *err)
 {
 	if (!place)
 		place = has_room("/dev/shm") ? "/dev/shm" : fallback;
 	buf_addf(&r->path, "%s/sonde-%u.XXXXXX", place, (unsigned)getuid());
 	if (!mkdtemp(r->path.data))
-		return err_sys(err, errno, "cannot make a ring directory '%s'", r->path.data);
+		return err_sys(err, errno, "cannot create a ring directory '%s'", r->path.data);
 	/* Processes may change their directory: the path must be absolute. */
 	char *whole = realpath(r->path.data, NULL);
 	if (whole) {
@@ -105,7 +108,7 @@ static int fill_identity(struct ring_dir *r, struct sonde_err *err)
 	struct sonde_control *c = r->control;
 	struct stat st;
 	if (fstat(r->fd, &st) || getrandom(c->id, sizeof(c->id), 0) != (ssize_t)sizeof(c->id))
-		return err_sys(err, errno, "cannot make the identity of '%s'", r->path.data);
+		return err_sys(err, errno, "cannot create the identity of '%s'", r->path.data);
 	c->inode = st.st_ino;
 	id_text(c, r->id);
 	return 0;
@@ -134,12 +137,6 @@ static int fill_control(struct sonde_control *c, const struct ring_options *o, s
 	return rc;
 }
 
-static int open_dir(struct ring_dir *r, struct sonde_err *err)
-{
-	r->fd = open(r->path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return r->fd < 0 ? err_sys(err, errno, "cannot open ring directory '%s'", r->path.data) : 0;
-}
-
 static const char *name_of(const struct ring_dir *r)
 {
 	return strrchr(r->path.data, '/') + 1;
@@ -156,23 +153,9 @@ static int open_in_parent(struct ring_dir *r, struct sonde_err *err)
 	return r->fd < 0 ? err_sys(err, errno, "cannot open ring directory '%s'", r->path.data) : 0;
 }
 
-/*
- * The table of calls, for recovery by another version; programs with this libsonde need not write it. Nothing else
- * needs it, so a file size limit (ulimit -f) must not end the recording, neither by its error nor by its signal.
- */
-static void write_calls(struct ring_dir *r)
-{
-	char name[CALLS_FILE_BYTES];
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
-	calls_file_name(name, CALLS_HASH);
-	sigaction(SIGXFSZ, &ignore, &old);
-	fs_replace_file(r->fd, name, calls_text, calls_text_bytes, NULL);
-	sigaction(SIGXFSZ, &old, NULL);
-}
-
 int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_options *options, struct sonde_err *err)
 {
-	int rc = make_dir(r, options->place, fallback, err);
+	int rc = create_dir(r, options->place, fallback, err);
 	if (!rc)
 		rc = open_in_parent(r, err);
 	if (!rc)
@@ -182,7 +165,17 @@ int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_
 	if (!rc)
 		rc = fill_control(r->control, options, err);
 	if (!rc) {
-		write_calls(r);
+		/*
+		 * The table of calls, for recovery by another version; programs with this libsonde need not write it.
+		 * Nothing else needs it, so a file size limit (ulimit -f) must not end the recording, neither by its
+		 * error nor by its signal.
+		 */
+		char name[CALLS_FILE_BYTES];
+		struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
+		calls_file_name(name, CALLS_HASH);
+		sigaction(SIGXFSZ, &ignore, &old);
+		fs_replace_file(r->fd, name, calls_text, calls_text_bytes, NULL);
+		sigaction(SIGXFSZ, &old, NULL);
 		r->control->calls_hash = CALLS_HASH;
 	}
 	if (!rc && options->knob_init_count)
@@ -208,7 +201,8 @@ static int open_control(struct ring_dir *r, struct sonde_err *err)
 int ring_dir_open(struct ring_dir *r, const char *path, struct sonde_err *err)
 {
 	buf_adds(&r->path, path);
-	int rc = open_dir(r, err);
+	r->fd = open(r->path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = r->fd < 0 ? err_sys(err, errno, "cannot open ring directory '%s'", r->path.data) : 0;
 	return rc ? rc : open_control(r, err);
 }
 
@@ -219,18 +213,6 @@ static const char *skip_number(const char *at)
 {
 	size_t n = strspn(at, "0123456789");
 	return n && n <= 10 ? at + n : NULL;
-}
-
-/* An absolute path ending in sonde-<uid>.<six characters>, as created by make_dir. */
-static bool is_ring_path(const char *path)
-{
-	const char *name = strrchr(path, '/');
-	const char *at = *path == '/' && !strncmp(name, "/sonde-", 7) ? skip_number(name + 7) : NULL;
-	if (!at || *at != '.' || strlen(at) != 7)
-		return false;
-	while (isalnum((unsigned char)*++at))
-		;
-	return !*at;
 }
 
 /* Owned by us or, for root, by the owner of the run. */
@@ -257,7 +239,14 @@ static int refuse(const char *path, const char *why, struct sonde_err *err)
 
 int ring_dir_claim(struct ring_dir *r, int rundir, const char *path, const char *id, struct sonde_err *err)
 {
-	if (!is_ring_path(path))
+	/* An absolute path ending in sonde-<uid>.<six characters>, as created by create_dir. */
+	const char *name = strrchr(path, '/');
+	const char *at = *path == '/' && !strncmp(name, "/sonde-", 7) ? skip_number(name + 7) : NULL;
+	if (!at || *at != '.' || strlen(at) != 7)
+		return refuse(path, "its name is not the name of a ring", err);
+	while (isalnum((unsigned char)*++at))
+		;
+	if (*at)
 		return refuse(path, "its name is not the name of a ring", err);
 	buf_adds(&r->path, path);
 	int rc = open_in_parent(r, err);
@@ -273,7 +262,7 @@ int ring_dir_claim(struct ring_dir *r, int rundir, const char *path, const char 
 	return rc || has_identity(r, id) ? rc : refuse(path, "its identity is not the one in run.json", err);
 }
 
-/* File names of a ring; sonde/shm.h, preload.c and live/watch.h create them. */
+/* File names of a ring; sonde/shm.h, preload_library and live/watch.h create them. */
 static bool is_part(const char *name)
 {
 	static const char *const names[] = { "app", "knobs", "libsonde.so", "sonde" };
@@ -337,4 +326,123 @@ int ring_dir_boards(const struct ring_dir *r, void (*take)(void *arg, int dirfd,
 	}
 	closedir(dir);
 	return 0;
+}
+
+/* How a command loads libsonde. */
+
+void preload_value(struct buf *out, const char *library)
+{
+	const char *theirs = getenv("LD_PRELOAD");
+	bool is_last = theirs && strstr(theirs, "libasan.so"); /* it must be the first */
+	buf_adds(out, "LD_PRELOAD=");
+	if (is_last)
+		buf_addf(out, "%s:", theirs);
+	buf_adds(out, library);
+	if (theirs && *theirs && !is_last)
+		buf_addf(out, ":%s", theirs);
+}
+
+static int find_library(struct buf *out, struct sonde_err *err)
+{
+	const char *given = getenv("SONDE_LIBRARY");
+	if (given && *given) {
+		buf_adds(out, given);
+	} else {
+		int rc = fs_prefix(out, err);
+		if (rc)
+			return rc;
+		buf_adds(out, "/lib/libsonde.so.0");
+	}
+	return access(out->data, R_OK) ? err_sys(err, errno, "cannot read '%s'", out->data) : 0;
+}
+
+/* The loader splits LD_PRELOAD at spaces and colons: such a path gets a symbolic link in the ring directory. */
+static int avoid_separators(const struct ring_dir *ring, struct buf *library, struct sonde_err *err)
+{
+	if (!strpbrk(library->data, " :") || !strchr(library->data, '/'))
+		return 0;
+	CLEANUP(buf_release)
+	struct buf dir = BUF_INIT; /* libsonde finds libraries in its directory: see src/tracer/env-expose.c */
+	buf_addf(&dir, "%.*s/sonde", (int)(strrchr(library->data, '/') - library->data), library->data);
+	if (symlinkat(library->data, ring->fd, "libsonde.so") || symlinkat(dir.data, ring->fd, "sonde"))
+		return err_sys(err, errno, "cannot link '%s' into '%s'", library->data, ring->path.data);
+	buf_reset(library);
+	buf_addf(library, "%s/libsonde.so", ring->path.data);
+	return 0;
+}
+
+int preload_library(const struct ring_dir *ring, struct buf *library, struct sonde_err *err)
+{
+	int rc = find_library(library, err);
+	return rc ? rc : avoid_separators(ring, library, err);
+}
+
+/* Processes that still use a ring. */
+
+pid_t writers_find(const char *ring)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	struct stat control;
+	pid_t found = 0;
+
+	buf_addf(&path, "%s/control", ring);
+	if (buf_error(&path) || stat(path.data, &control))
+		return 0;
+	CLEANUP(cleanup_dir) DIR *processes = opendir("/proc");
+	for (struct dirent *e; processes && !found && (e = readdir(processes));) {
+		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10); /* 0: not a process */
+
+		if (pid > 0 && pid != getpid() && maps_have(pid, &control, "control") == 1)
+			found = pid;
+	}
+	return found;
+}
+
+/* The text of a key, as written by run-json.c. A quote inside a text of run.json is escaped by a backslash. */
+static bool find_text(const struct buf *json, const char *key, struct buf *out)
+{
+	const char *at = strstr(json->data, key);
+	size_t bytes = at ? strcspn(at + strlen(key), "\"\\") : 0;
+
+	if (!bytes || at[strlen(key) + bytes] != '"')
+		return false;
+	buf_add(out, at + strlen(key), bytes);
+	return !buf_error(out);
+}
+
+static bool is_left(const char *ring)
+{
+	const struct timespec pause = { .tv_nsec = DYING_NS };
+
+	for (int i = 0; i < DYING_TRIES; i++) {
+		if (!writers_find(ring))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+void writers_remove_left(const char *bundle)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT, id = BUF_INIT;
+	CLEANUP(cleanup_fd) int dir = open(bundle, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct ring_dir ring = RING_DIR_INIT;
+
+	if (dir >= 0 && !store_run_read_json(dir, &text, NULL) && find_text(&text, "\"ring\": \"", &path) &&
+			find_text(&text, "\"ring_id\": \"", &id) &&
+			!ring_dir_claim(&ring, dir, path.data, id.data, NULL) && is_left(path.data))
+		ring_dir_remove(&ring);
+	ring_dir_release(&ring);
+}
+
+int writers_create_run(struct store_run *run, const char *dir, const char *name, bool is_forced, struct sonde_err *err)
+{
+	int rc = is_forced && dir ? store_run_is_replaceable(dir, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0)
+		return store_run_create(run, dir, name, err);
+	writers_remove_left(dir);
+	return store_run_replace(run, dir, err);
 }

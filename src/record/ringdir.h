@@ -15,6 +15,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "sonde/shm.h"
+#include "store/run-dir.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
 
 struct ring_options {
 	uint32_t categories;
@@ -58,5 +62,28 @@ void ring_dir_remove(struct ring_dir *r);
 void ring_dir_release(struct ring_dir *r);
 /* Call `take` for each board; -errno if the directory cannot be listed. */
 int ring_dir_boards(const struct ring_dir *r, void (*take)(void *arg, int dirfd, const char *name), void *arg);
+
+/* How a command loads libsonde. */
+
+/*
+ * The path of $SONDE_LIBRARY or of the installed library, valid in LD_PRELOAD: a link in the ring directory if needed.
+ */
+int preload_library(const struct ring_dir *ring, struct buf *library, struct sonde_err *err);
+/* "LD_PRELOAD=..." including the present value. */
+void preload_value(struct buf *out, const char *library);
+
+/*
+ * Finds processes that still use a ring.
+ *
+ * The pids in a ring may be of another namespace, or reused. So processes are searched by mapped files: a process that
+ * might still write maps `control`.
+ */
+
+/* The pid of another process on this machine that maps it; 0: none that we may inspect. */
+pid_t writers_find(const char *ring);
+/* Remove the ring of a run that is about to be removed after its recorder crashed, unless a process still uses it. */
+void writers_remove_left(const char *bundle);
+/* store_run_create; is_forced: replace a run in dir, and remove the ring that its recorder may have left. */
+int writers_create_run(struct store_run *run, const char *dir, const char *name, bool is_forced, struct sonde_err *err);
 
 #endif

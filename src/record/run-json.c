@@ -2,7 +2,6 @@
 
 #include "base/json.h"
 #include "calls/calls-hash.h"
-#include "store/run-dir.h"
 
 #include <string.h>
 #include <sys/utsname.h>
@@ -66,18 +65,6 @@ static void write_exit(struct json *j, const struct run_facts *f)
 	json_end(j);
 }
 
-static void write_trace_counts(struct json *j, const struct run_facts *f)
-{
-	const struct drain *d = f->drain;
-	json_kuint(j, "processes", d->process_count);
-	json_kuint(j, "events", d->events);
-	json_kuint(j, "dropped", f->dropped);
-	json_kuint(j, "filtered", f->filtered);
-	json_kuint(j, "unfinished", d->lost_records);
-	json_kuint(j, "damaged", d->broken_chunks + d->broken_records);
-	json_kuint(j, "blind_processes", f->untraced);
-}
-
 /* Counts are omitted while recording: after a crash they would be stale. */
 static void write_probes(struct json *j, const struct run_facts *f)
 {
@@ -89,8 +76,16 @@ static void write_probes(struct json *j, const struct run_facts *f)
 	json_kstr(j, "state", f->trace_state);
 	if (f->trace_reason)
 		json_kstr(j, "reason", f->trace_reason);
-	if (f->drain && is_over)
-		write_trace_counts(j, f);
+	if (f->drain && is_over) {
+		const struct drain *d = f->drain;
+		json_kuint(j, "processes", d->process_count);
+		json_kuint(j, "events", d->events);
+		json_kuint(j, "dropped", f->dropped);
+		json_kuint(j, "filtered", f->filtered);
+		json_kuint(j, "unfinished", d->lost_records);
+		json_kuint(j, "damaged", d->broken_chunks + d->broken_records);
+		json_kuint(j, "blind_processes", f->untraced);
+	}
 	json_end(j);
 	if (f->probes)
 		probe_set_write(f->probes, is_over, j);
@@ -128,19 +123,6 @@ static void write_usage(struct json *j, const struct rusage *u)
 	json_end(j);
 }
 
-static void write_observed(struct json *j, const struct probe_target *t)
-{
-	json_key(j, "observed");
-	json_object(j);
-	if (t->kind == PROBE_PID)
-		json_kint(j, "pid", t->pid);
-	else if (t->kind == PROBE_CGROUP)
-		json_kstr(j, "cgroup", t->cgroup);
-	else
-		json_kbool(j, "all_cpus", true);
-	json_end(j);
-}
-
 static void write_filters(struct json *j, const struct run_filters *f)
 {
 	const struct {
@@ -168,44 +150,34 @@ static void write_filters(struct json *j, const struct run_filters *f)
 	json_end(j);
 }
 
-static void write_tables(struct json *j, const struct store_sink *sink)
-{
-	json_key(j, "tables");
-	json_object(j);
-	for (int i = 0; i < STORE_TABLE_COUNT; i++)
-		if (store_sink_table_rows(sink, i) && i != STORE_TABLE_DEFINE)
-			json_kuint(j, store_schemas[i]->name, store_sink_table_rows(sink, i));
-	json_kuint(j, "string", store_strings_count(&sink->strings));
-	json_end(j);
-	json_kuint(j, "lost_rows", store_sink_lost(sink));
-	if (sink->err.text[0])
-		json_kstr(j, "trouble", sink->err.text);
-}
-
 void runjson_write(struct buf *out, const struct run_facts *f)
 {
 	struct json j;
 	char cwd[4096];
-	json_init(&j, out, true);
-	json_object(&j);
-	json_kint(&j, STORE_RUN_KEY, STORE_RUN_VERSION);
-	json_kstr(&j, "version", SONDE_VERSION);
-	json_kstr(&j, "calls_hash", CALLS_HASH_TEXT);
-	json_kstr(&j, "state", f->state);
-	json_kstr(&j, "name", f->name);
-	json_key(&j, "argv");
-	json_array(&j);
-	for (size_t i = 0; f->argv && f->argv[i]; i++)
-		json_str(&j, f->argv[i]);
-	json_end(&j);
+	const struct store_run_head head = { .version = SONDE_VERSION,
+		.calls_hash = CALLS_HASH_TEXT,
+		.state = f->state,
+		.name = f->name,
+		.argv = f->argv };
+	store_run_json_start(&j, out, &head);
 	json_kstr(&j, "cwd", f->argv && getcwd(cwd, sizeof(cwd)) ? cwd : NULL); /* the command inherits ours */
 	write_host(&j);
 	write_clock(&j, f);
 	if (f->end_mono_ns != STORE_NULL)
 		json_kint(&j, "wall_ns", f->end_mono_ns - f->start_mono_ns);
 	write_exit(&j, f);
-	if (f->observed)
-		write_observed(&j, f->observed);
+	if (f->observed) {
+		const struct probe_target *t = f->observed;
+		json_key(&j, "observed");
+		json_object(&j);
+		if (t->kind == PROBE_PID)
+			json_kint(&j, "pid", t->pid);
+		else if (t->kind == PROBE_CGROUP)
+			json_kstr(&j, "cgroup", t->cgroup);
+		else
+			json_kbool(&j, "all_cpus", true);
+		json_end(&j);
+	}
 	if (f->filters)
 		write_filters(&j, f->filters);
 	if (f->usage)
@@ -213,8 +185,11 @@ void runjson_write(struct buf *out, const struct run_facts *f)
 	if (f->cpu_ns != STORE_NULL)
 		json_kint(&j, "recorder_cpu_ns", f->cpu_ns);
 	write_probes(&j, f);
-	if (f->sink)
-		write_tables(&j, f->sink);
+	if (f->sink) {
+		store_run_json_tables(&j, f->sink, NULL, store_sink_lost(f->sink));
+		if (f->sink->err.text[0])
+			json_kstr(&j, "trouble", f->sink->err.text);
+	}
 	if (f->ring) {
 		json_kstr(&j, "ring_id", f->ring_id);
 		json_kstr(&j, "ring", f->ring);

@@ -1,7 +1,8 @@
-#include "record/symbols.h"
+#include "record/emit.h"
 
 #include "base/elf-symbols.h"
 #include "base/map.h"
+#include "base/vec.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -40,16 +41,8 @@ void symbols_add(struct symbols **s, uint64_t bias, uint64_t end, const char *pa
 	if (!*s)
 		*s = calloc(1, sizeof(**s));
 	struct symbols *t = *s;
-	if (!t || t->count == MODULES_MAX)
+	if (!t || !VEC_GROW(t->modules, t->cap, t->count + 1, MODULES_MAX))
 		return;
-	if (t->count == t->cap) {
-		size_t cap = t->cap ? 2 * t->cap : 16;
-		struct module *more = realloc(t->modules, cap * sizeof(*more));
-		if (!more)
-			return;
-		t->modules = more;
-		t->cap = cap;
-	}
 	t->modules[t->count++] = (struct module){ .bias = bias, .end = end, .path = strndup(path, path_bytes) };
 }
 

@@ -160,4 +160,7 @@ int result_add_section(const struct result_page *p, const struct analyze_section
 /* All sections; the heading of the first is omitted if it has no title. */
 int result_write_text(const struct analyze_result *r, const struct result_page *p);
 
+/* The summary of an analysis (summary-text.c): in 40 lines of 100 columns, or in full. Returns 0 or -ENOMEM. */
+int summary_write_text(const struct analyze_result *r, bool is_full, struct buf *out, const struct term *term);
+
 #endif

@@ -4,7 +4,7 @@
  *
  * A line is truncated to the width of the screen, except for a command to copy.
  */
-#include "result/summary-text.h"
+#include "result/result.h"
 
 #include "base/cleanup.h"
 #include "base/shell-words.h"
@@ -177,20 +177,6 @@ static void add_finding(const struct result_page *p, size_t number, const struct
 	buf_addc(p->out, '\n');
 }
 
-static void add_findings(const struct result_page *p, const struct analyze_result *r)
-{
-	const struct analyze_section *s = analyze_find(r, "diagnosis");
-	const struct analyze_table *t = s ? s->tables : NULL;
-
-	result_add_heading(p, "What to change");
-	for (size_t row = 0; t && row < t->rows && row < FINDINGS; row++)
-		add_finding(p, row + 1, &t->values[row * t->column_count]);
-	if (!t || !t->rows)
-		buf_adds(p->out, "No issues found.\n");
-	else if (t->rows > FINDINGS)
-		buf_addf(p->out, "... and %zu more (--full)\n", t->rows - FINDINGS);
-}
-
 /* Areas. */
 
 #define AREA_FIELDS 4
@@ -235,15 +221,6 @@ static bool is_needed(const struct analyze_section *s, const struct area *area)
 	return !is_known;
 }
 
-static void add_fields(const struct result_page *p, struct buf *line, const struct analyze_section *s,
-		const struct area *area)
-{
-	for (size_t i = 0; i < AREA_FIELDS && area->fields[i].key; i++)
-		for (const struct analyze_field *f = s->fields; f; f = f->next)
-			if (strcmp(f->column.key, area->fields[i].key) == 0 && f->column.title && !f->value.is_null)
-				result_add_field(p, line, area->fields[i].words, f);
-}
-
 static void add_area(const struct result_page *p, const struct analyze_result *r, const struct area *area)
 {
 	const struct analyze_section *s = analyze_find(r, area->section);
@@ -252,7 +229,10 @@ static void add_area(const struct result_page *p, const struct analyze_result *r
 
 	if (!s || s->absent || !is_needed(s, area))
 		return;
-	add_fields(p, &line, s, area);
+	for (size_t i = 0; i < AREA_FIELDS && area->fields[i].key; i++)
+		for (const struct analyze_field *f = s->fields; f; f = f->next)
+			if (strcmp(f->column.key, area->fields[i].key) == 0 && f->column.title && !f->value.is_null)
+				result_add_field(p, &line, area->fields[i].words, f);
 	if (t)
 		add_items(p, &line, line.len ? ": " : "", t, area->name, area->value);
 	add_line(p, area->label, &line);
@@ -276,25 +256,28 @@ static void add_gaps(const struct result_page *p, const struct analyze_result *r
 	add_line(p, "Not recorded", &line);
 }
 
-static void add_more(const struct result_page *p, const struct analyze_result *r)
-{
-	const struct analyze_value *run = analyze_find_field(analyze_find(r, "overview"), "run");
-	CLEANUP(buf_release) struct buf name = BUF_INIT, safe = BUF_INIT;
-
-	words_quote(&name, run && !run->is_null ? run->text.data : "RUN");
-	term_safe(&safe, name.data);
-	buf_addf(p->out, "\nMore: sonde summary --full %s; in a browser: sonde view %s\n", safe.data, safe.data);
-}
-
 static int write_brief(const struct result_page *p, const struct analyze_result *r)
 {
+	const struct analyze_value *run = analyze_find_field(analyze_find(r, "overview"), "run");
+	const struct analyze_section *diagnosis = analyze_find(r, "diagnosis");
+	const struct analyze_table *t = diagnosis ? diagnosis->tables : NULL;
+	CLEANUP(buf_release) struct buf name = BUF_INIT, safe = BUF_INIT;
+
 	add_states(p, r);
-	add_findings(p, r);
+	result_add_heading(p, "What to change");
+	for (size_t row = 0; t && row < t->rows && row < FINDINGS; row++)
+		add_finding(p, row + 1, &t->values[row * t->column_count]);
+	if (!t || !t->rows)
+		buf_adds(p->out, "No issues found.\n");
+	else if (t->rows > FINDINGS)
+		buf_addf(p->out, "... and %zu more (--full)\n", t->rows - FINDINGS);
 	buf_addc(p->out, '\n');
 	for (size_t i = 0; i < sizeof(areas) / sizeof(*areas); i++)
 		add_area(p, r, &areas[i]);
 	add_gaps(p, r);
-	add_more(p, r);
+	words_quote(&name, run && !run->is_null ? run->text.data : "RUN");
+	term_safe(&safe, name.data);
+	buf_addf(p->out, "\nMore: sonde summary --full %s; in a browser: sonde view %s\n", safe.data, safe.data);
 	return buf_error(p->out);
 }
 
@@ -322,10 +305,15 @@ static void add_diagnosis(const struct result_page *p, const struct analyze_sect
 	}
 }
 
-static void add_absent(const struct result_page *p, const struct analyze_result *r)
+static int write_full(const struct result_page *p, const struct analyze_result *r)
 {
 	bool has_heading = false;
+	int rc = 0;
 
+	add_diagnosis(p, analyze_find(r, "diagnosis"));
+	for (const struct analyze_section *s = r->sections; s && rc == 0; s = s->next)
+		if (strcmp(s->key, "diagnosis") != 0 && !s->is_top)
+			rc = result_add_section(p, s);
 	for (const struct analyze_section *s = r->sections; s; s = s->next) {
 		if (!s->absent)
 			continue;
@@ -334,17 +322,6 @@ static void add_absent(const struct result_page *p, const struct analyze_result 
 		has_heading = true;
 		buf_addf(p->out, "%s: %s\n", s->title, s->absent);
 	}
-}
-
-static int write_full(const struct result_page *p, const struct analyze_result *r)
-{
-	int rc = 0;
-
-	add_diagnosis(p, analyze_find(r, "diagnosis"));
-	for (const struct analyze_section *s = r->sections; s && rc == 0; s = s->next)
-		if (strcmp(s->key, "diagnosis") != 0 && !s->is_top)
-			rc = result_add_section(p, s);
-	add_absent(p, r);
 	return rc < 0 ? rc : buf_error(p->out);
 }
 

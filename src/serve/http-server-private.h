@@ -48,20 +48,17 @@ struct http_server {
 	char tokens[HTTP_TOKENS_MAX][HTTP_TOKEN_BYTES];
 	struct http_connection *lines;
 	bool is_stopping;
-	/* the timeout thread (http-server-watch.c) */
+	/* the timeout thread (http-server-check.c) */
 	pthread_t watch;
 	bool has_watch;
 	pthread_cond_t wake;
 };
 
-/* http-server-listen.c: sets g->fd, g->port and g->address from the options. */
-int http_listen(struct http_server *g, struct sonde_err *err);
-
 /* http-server-check.c: returns 0 if the request is allowed, or the HTTP status that refuses it, with a message. */
 int http_check_request(struct http_server *g, struct MHD_Connection *c, const struct http_endpoint *endpoint,
 		struct sonde_err *err);
 bool http_is_clean_path(const char *path);
-int http_make_token(char token[HTTP_TOKEN_BYTES], struct sonde_err *err);
+int http_create_token(char token[HTTP_TOKEN_BYTES], struct sonde_err *err);
 /* Returns true if it is a valid token of a URL, and invalidates it. */
 bool http_exchange_token(struct http_server *g, const char *token);
 
@@ -69,14 +66,14 @@ bool http_exchange_token(struct http_server *g, const char *token);
 enum MHD_Result http_send(struct http_request *r, struct http_reply *reply);
 enum MHD_Result http_refuse(struct http_request *r, int status, const struct sonde_err *err);
 
-/* http-server-watch.c: closes connections that time out, and resumes streams. */
+/* http-server-check.c: closes connections that time out, and resumes streams. */
 int http_watch_start(struct http_server *g, struct sonde_err *err);
 void http_watch_stop(struct http_server *g);
 void http_connection_state(struct http_connection *line, int state);
 void http_notify_connection(void *arg, struct MHD_Connection *c, void **place,
 		enum MHD_ConnectionNotificationCode code);
 
-/* gzip.c: appends the bytes, compressed at a fast level; 0 or -ENOMEM. */
+/* Appends the bytes, compressed at a fast level; 0 or -ENOMEM. */
 int http_gzip(struct buf *out, const void *bytes, size_t n);
 
 #endif

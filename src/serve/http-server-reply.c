@@ -1,13 +1,14 @@
 /*
  * Responses: common headers, compression, errors, streams.
  */
-#include <microhttpd.h>
-
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "serve/http-server-private.h"
 
+#include <errno.h>
+#include <isa-l/igzip_lib.h>
+#include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,27 +97,23 @@ static void stream_free(void *arg)
 	free(s);
 }
 
-static void stream_ask(struct stream *s)
-{
-	int64_t now_ns = clock_mono_ns();
-
-	buf_reset(&s->text);
-	s->at = 0;
-	s->is_over = s->source.next(s->source.arg, &s->text) < 0 || buf_error(&s->text) < 0;
-	if (!s->text.len && now_ns - s->said_ns > STREAM_ALIVE_NS)
-		buf_adds(&s->text, ": alive\n\n"); /* detects clients that disconnected */
-	if (s->text.len)
-		s->said_ns = now_ns;
-}
-
 static ssize_t stream_read(void *arg, uint64_t position, char *out, size_t max)
 {
 	struct stream *s = arg;
 	struct http_server *g = s->line->http_server;
 	size_t n;
 
-	if (s->at == s->text.len)
-		stream_ask(s);
+	if (s->at == s->text.len) {
+		int64_t now_ns = clock_mono_ns();
+
+		buf_reset(&s->text);
+		s->at = 0;
+		s->is_over = s->source.next(s->source.arg, &s->text) < 0 || buf_error(&s->text) < 0;
+		if (!s->text.len && now_ns - s->said_ns > STREAM_ALIVE_NS)
+			buf_adds(&s->text, ": alive\n\n"); /* detects clients that disconnected */
+		if (s->text.len)
+			s->said_ns = now_ns;
+	}
 	n = s->text.len - s->at < max ? s->text.len - s->at : max;
 	memcpy(out, s->text.data + s->at, n);
 	s->at += n;
@@ -167,24 +164,19 @@ enum MHD_Result http_send(struct http_request *r, struct http_reply *reply)
 	return is_queued;
 }
 
-static void refuse_page(struct http_reply *reply, int status, const struct sonde_err *err)
-{
-	reply->type = "text/html; charset=utf-8";
-	buf_addf(&reply->body, "<!doctype html><meta charset=utf-8><title>sonde: %d</title><h1>%d</h1><p>", status,
-			status);
-	buf_add_html(&reply->body, err->text);
-	buf_adds(&reply->body, ".<p>");
-	buf_add_html(&reply->body, err->hint);
-	buf_adds(&reply->body, "\n");
-}
-
 enum MHD_Result http_refuse(struct http_request *r, int status, const struct sonde_err *err)
 {
 	struct http_reply reply = { .status = status, .body = BUF_INIT };
 	struct json j;
 
 	if (r->endpoint && r->endpoint->flags & HTTP_PAGE) {
-		refuse_page(&reply, status, err);
+		reply.type = "text/html; charset=utf-8";
+		buf_addf(&reply.body, "<!doctype html><meta charset=utf-8><title>sonde: %d</title><h1>%d</h1><p>",
+				status, status);
+		buf_add_html(&reply.body, err->text);
+		buf_adds(&reply.body, ".<p>");
+		buf_add_html(&reply.body, err->hint);
+		buf_adds(&reply.body, "\n");
 		return http_send(r, &reply);
 	}
 	json_init(&j, &reply.body, false);
@@ -194,4 +186,35 @@ enum MHD_Result http_refuse(struct http_request *r, int status, const struct son
 		json_kstr(&j, "hint", err->hint);
 	json_end(&j);
 	return http_send(r, &reply);
+}
+
+/* Compresses responses with ISA-L: a few hundred kilobytes take a millisecond. */
+
+#define LEVEL 1
+
+int http_gzip(struct buf *out, const void *bytes, size_t n)
+{
+	struct isal_zstream *z = calloc(1, sizeof(*z) + ISAL_DEF_LVL1_DEFAULT);
+	size_t room = n + n / 16 + 4096;
+	char *at = n > UINT32_MAX / 2 ? NULL : buf_room(out, room);
+	int rc = -ENOMEM;
+
+	if (z && at) {
+		isal_deflate_init(z);
+		z->level = LEVEL;
+		z->level_buf = (uint8_t *)(z + 1);
+		z->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
+		z->gzip_flag = IGZIP_GZIP;
+		z->end_of_stream = 1;
+		z->next_in = (uint8_t *)(uintptr_t)bytes;
+		z->avail_in = (uint32_t)n;
+		z->next_out = (uint8_t *)at;
+		z->avail_out = (uint32_t)room;
+		if (isal_deflate(z) == COMP_OK && z->avail_in == 0 && z->internal_state.state == ZSTATE_END) {
+			out->len += z->total_out;
+			rc = 0;
+		}
+	}
+	free(z);
+	return rc;
 }

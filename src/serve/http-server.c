@@ -2,16 +2,111 @@
  * Requests arrive here from libmicrohttpd, are checked by their headers before any of their body is read, and are
  * dispatched to handlers.
  */
+#include "base/cleanup.h"
 #include "serve/http-server-private.h"
 
-#include "base/cleanup.h"
-
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+/*
+ * The listening socket: an address and port, or a Unix socket that only its owner can open.
+ */
+
+#define BACKLOG 64
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in four;
+	struct sockaddr_in6 six;
+	struct sockaddr_un file;
+};
+
+static int parse(const char *text, unsigned port, union address *a, socklen_t *bytes, struct sonde_err *err)
+{
+	memset(a, 0, sizeof(*a));
+	if (inet_pton(AF_INET, text, &a->four.sin_addr) == 1) {
+		a->four.sin_family = AF_INET;
+		a->four.sin_port = htons((uint16_t)port);
+		*bytes = sizeof(a->four);
+		return 0;
+	}
+	if (inet_pton(AF_INET6, text, &a->six.sin6_addr) == 1) {
+		a->six.sin6_family = AF_INET6;
+		a->six.sin6_port = htons((uint16_t)port);
+		*bytes = sizeof(a->six);
+		return 0;
+	}
+	err_set(err, EINVAL, "invalid numeric address '%s'", text);
+	err_hint(err, "127.0.0.1 is this machine alone, 0.0.0.0 every network it is in");
+	return -EINVAL;
+}
+
+static int listen_tcp(struct http_server *g, struct sonde_err *err)
+{
+	const char *text = g->options.address ? g->options.address : "127.0.0.1";
+	union address a;
+	socklen_t bytes = 0;
+	int one = 1, rc = parse(text, g->options.port, &a, &bytes, err);
+
+	if (rc < 0)
+		return rc;
+	snprintf(g->address, sizeof(g->address), "%s", text);
+	g->fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (g->fd < 0 || setsockopt(g->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
+			bind(g->fd, &a.any, bytes) < 0 || listen(g->fd, BACKLOG) < 0 ||
+			getsockname(g->fd, &a.any, &bytes) < 0) {
+		rc = err_sys(err, errno, "cannot listen on %s port %u", text, g->options.port);
+		err_hint(err, "--port 0 takes any port that is free");
+		return rc;
+	}
+	g->port = ntohs(a.any.sa_family == AF_INET ? a.four.sin_port : a.six.sin6_port);
+	return 0;
+}
+
+/* Removes a socket that no process listens on; any other file is left alone. */
+static void remove_dead(const union address *a)
+{
+	struct stat st;
+	int fd;
+
+	if (lstat(a->file.sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, &a->any, sizeof(a->file)) < 0 && errno == ECONNREFUSED)
+		unlink(a->file.sun_path);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int listen_unix(struct http_server *g, struct sonde_err *err)
+{
+	const char *path = g->options.unix_path;
+	union address a = { .file = { .sun_family = AF_UNIX } };
+	mode_t mask;
+	int rc;
+
+	if (strlen(path) >= sizeof(a.file.sun_path))
+		return err_set(err, ENAMETOOLONG, "the path of the socket '%s' is too long", path);
+	memcpy(a.file.sun_path, path, strlen(path) + 1);
+	remove_dead(&a);
+	g->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	mask = umask(0177); /* no window in which other users could connect */
+	rc = g->fd < 0 || bind(g->fd, &a.any, sizeof(a.file)) < 0 ? -errno : 0;
+	umask(mask);
+	if (rc == 0 && listen(g->fd, BACKLOG) < 0)
+		rc = -errno;
+	if (rc < 0)
+		return err_sys(err, -rc, "cannot listen on '%s'", path);
+	g->unix_path = strdup(path);
+	return g->unix_path ? 0 : err_sys(err, ENOMEM, "cannot listen on '%s'", path);
+}
 
 #define THREADS 4
 
@@ -31,22 +126,17 @@ static const struct http_endpoint *find_endpoint(const struct http_server *g, co
 	return NULL;
 }
 
-static struct http_connection *line_of(struct MHD_Connection *c)
-{
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	return info ? info->socket_context : NULL;
-}
-
 static struct http_request *begin(struct http_server *g, struct MHD_Connection *c, const char *url)
 {
 	struct http_request *r = calloc(1, sizeof(*r));
+	const union MHD_ConnectionInfo *info;
 
 	if (!r)
 		return NULL;
 	r->http_server = g;
 	r->connection = c;
-	r->line = line_of(c);
+	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	r->line = info ? info->socket_context : NULL;
 	buf_init(&r->body, HTTP_BODY_BYTES_MAX);
 	snprintf(r->path, sizeof(r->path), "%s", strlen(url) < sizeof(r->path) ? url : "/..");
 	return r;
@@ -66,7 +156,7 @@ static int admit(struct http_request *r, const char *method, struct sonde_err *e
 
 	if (status || r->endpoint)
 		return status;
-	err_set(err, ENOENT, has_path ? "'%s' does not take %s" : "there is no '%s' here", r->path, method);
+	err_set(err, ENOENT, has_path ? "'%s' does not support %s" : "'%s' not found", r->path, method);
 	return has_path ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND;
 }
 
@@ -161,13 +251,23 @@ static void completed(void *arg, struct MHD_Connection *c, void **place, enum MH
 	*place = NULL;
 }
 
-static void say_nothing(void *arg, const char *format, va_list ap) {}
+static void log_nothing(void *arg, const char *format, va_list ap) {}
 
-static int start_daemon(struct http_server *g, struct sonde_err *err)
+static int set_up(struct http_server *g, struct sonde_err *err)
 {
+	int rc = http_create_token(g->session, err);
+
+	if (rc == 0)
+		rc = g->options.unix_path ? listen_unix(g, err) : listen_tcp(g, err);
+	if (rc < 0)
+		return rc;
+	snprintf(g->cookie, sizeof(g->cookie), "sonde_%u", g->port);
+	rc = http_watch_start(g, err);
+	if (rc < 0)
+		return rc;
 	g->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME |
 					MHD_USE_ITC,
-			0, NULL, NULL, answer, g, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+			0, NULL, NULL, answer, g, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,
 			MHD_OPTION_LISTEN_SOCKET, g->fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX,
 			MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_HEADER_BYTES_MAX, MHD_OPTION_THREAD_POOL_SIZE,
 			(unsigned)THREADS, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
@@ -176,19 +276,6 @@ static int start_daemon(struct http_server *g, struct sonde_err *err)
 		return err_set(err, EIO, "cannot start the HTTP server");
 	g->fd = -1; /* the daemon closes it */
 	return 0;
-}
-
-static int set_up(struct http_server *g, struct sonde_err *err)
-{
-	int rc = http_make_token(g->session, err);
-
-	if (rc == 0)
-		rc = http_listen(g, err);
-	if (rc < 0)
-		return rc;
-	snprintf(g->cookie, sizeof(g->cookie), "sonde_%u", g->port);
-	rc = http_watch_start(g, err);
-	return rc < 0 ? rc : start_daemon(g, err);
 }
 
 int http_server_start(struct http_server **out, const struct http_server_options *options, struct sonde_err *err)
@@ -233,15 +320,6 @@ unsigned http_server_port(const struct http_server *g)
 	return g->port;
 }
 
-/* Appends the token and drops the oldest one. */
-static void keep_token(struct http_server *g, const char token[HTTP_TOKEN_BYTES])
-{
-	pthread_mutex_lock(&g->lock);
-	memmove(g->tokens[0], g->tokens[1], sizeof(g->tokens) - sizeof(g->tokens[0]));
-	memcpy(g->tokens[HTTP_TOKENS_MAX - 1], token, HTTP_TOKEN_BYTES);
-	pthread_mutex_unlock(&g->lock);
-}
-
 int http_server_url(struct http_server *g, struct buf *out, struct sonde_err *err)
 {
 	char token[HTTP_TOKEN_BYTES];
@@ -252,10 +330,14 @@ int http_server_url(struct http_server *g, struct buf *out, struct sonde_err *er
 		buf_addf(out, "http+unix:%s", g->unix_path);
 		return buf_error(out);
 	}
-	rc = http_make_token(token, err);
+	rc = http_create_token(token, err);
 	if (rc < 0)
 		return rc;
-	keep_token(g, token);
+	/* The oldest token makes room for this one. */
+	pthread_mutex_lock(&g->lock);
+	memmove(g->tokens[0], g->tokens[1], sizeof(g->tokens) - sizeof(g->tokens[0]));
+	memcpy(g->tokens[HTTP_TOKENS_MAX - 1], token, HTTP_TOKEN_BYTES);
+	pthread_mutex_unlock(&g->lock);
 	buf_addf(out, "http://%s%s%s:%u/?token=%s", is_six ? "[" : "", g->address, is_six ? "]" : "", g->port, token);
 	return buf_error(out);
 }

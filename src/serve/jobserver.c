@@ -1,7 +1,6 @@
 #include "serve/jobserver.h"
 
 #include "base/cleanup.h"
-#include "serve/form.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +31,7 @@ static int build_name(const char *path, struct buf *name, struct sonde_err *err)
 	if (n && slash[n - 1] == '/')
 		n--;
 	if (!slash || slash == from || n != sizeof(after) - 1 || strncmp(slash, after, n) != 0)
-		return err_set(err, ENOENT, "there is no '%s' here", path);
+		return err_set(err, ENOENT, "'%s' not found", path);
 	buf_add(name, from, (size_t)(slash - from));
 	return buf_error(name);
 }
@@ -70,7 +69,7 @@ struct target {
 	const char *name; /* NULL: none */
 };
 
-static int take_target(const char *path, const char *prefix, struct target *t, struct sonde_err *err)
+static int parse_target(const char *path, const char *prefix, struct target *t, struct sonde_err *err)
 {
 	const char *from = path + strlen(prefix), *name;
 	char *end;
@@ -79,12 +78,12 @@ static int take_target(const char *path, const char *prefix, struct target *t, s
 
 	*t = (struct target){ .number = (unsigned)n };
 	if (*from < '1' || *from > '9' || n > 100000000 || (*end && *end != '/'))
-		return err_set(err, ENOENT, "there is no '%s' here", path);
+		return err_set(err, ENOENT, "'%s' not found", path);
 	end += *end == '/';
 	name = strchr(end, '/');
 	bytes = name ? (size_t)(name - end) : strlen(end);
 	if (bytes >= sizeof(t->word))
-		return err_set(err, ENOENT, "there is no '%s' here", path);
+		return err_set(err, ENOENT, "'%s' not found", path);
 	memcpy(t->word, end, bytes);
 	t->name = name && name[1] ? name + 1 : NULL;
 	return 0;
@@ -165,7 +164,7 @@ static const struct {
 static int get_job(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	struct target t;
-	int rc = take_target(http_request_path(r), "/jobs/", &t, err);
+	int rc = parse_target(http_request_path(r), "/jobs/", &t, err);
 
 	if (rc < 0)
 		return rc;
@@ -178,7 +177,7 @@ static int get_job(void *arg, const struct http_request *r, struct http_reply *r
 static int get_item(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	struct target t;
-	int rc = take_target(http_request_path(r), "/queue/item/", &t, err);
+	int rc = parse_target(http_request_path(r), "/queue/item/", &t, err);
 
 	return rc < 0 ? rc : show(arg, &t, reply, err);
 }
@@ -197,7 +196,7 @@ static int get_jobs(void *arg, const struct http_request *r, struct http_reply *
 static int post_job(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	struct target t;
-	int rc = take_target(http_request_path(r), "/jobs/", &t, err);
+	int rc = parse_target(http_request_path(r), "/jobs/", &t, err);
 
 	if (rc == 0 && strcmp(t.word, "cancel") != 0)
 		rc = err_set(err, ENOENT, "a job can be cancelled, not '%s'", t.word);
@@ -223,4 +222,56 @@ int jobserver_start(struct http_server **out, struct jobs *jobs, const struct ht
 	o.endpoints = endpoints;
 	o.arg = jobs;
 	return http_server_start(out, &o, err);
+}
+
+static int digit(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* Decodes %XX and '+'; a NUL byte is an error. */
+static int decode(const char *text, size_t n, struct buf *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		int high, low;
+
+		if (text[i] != '%') {
+			buf_addc(out, text[i] == '+' ? ' ' : text[i]);
+			continue;
+		}
+		high = i + 2 < n ? digit(text[i + 1]) : -1;
+		low = i + 2 < n ? digit(text[i + 2]) : -1;
+		if (high < 0 || low < 0 || !(high | low))
+			return -EINVAL;
+		buf_addc(out, (char)(high << 4 | low));
+		i += 2;
+	}
+	return 0;
+}
+
+int form_field(const struct buf *body, const char *name, struct buf *out, bool *is_there, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf key = BUF_INIT;
+	const char *at = body->data, *end = body->data + body->len;
+	int rc = 0;
+
+	*is_there = false;
+	while (at < end && rc == 0) {
+		const char *next = memchr(at, '&', (size_t)(end - at));
+		const char *stop = next ? next : end, *equals = memchr(at, '=', (size_t)(stop - at));
+
+		buf_reset(&key);
+		rc = decode(at, (size_t)((equals ? equals : stop) - at), &key);
+		if (rc == 0 && strcmp(key.data, name) == 0) {
+			*is_there = true;
+			if (equals)
+				rc = decode(equals + 1, (size_t)(stop - equals - 1), out);
+			break;
+		}
+		at = stop + 1;
+	}
+	return rc < 0 ? err_set(err, EINVAL, "the form is malformed") : buf_error(out);
 }

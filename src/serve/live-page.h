@@ -13,12 +13,27 @@
 #ifndef SONDE_SERVE_LIVE_PAGE_H
 #define SONDE_SERVE_LIVE_PAGE_H
 
+#include "live/control/controller.h"
+#include "live/scrape-history.h"
 #include "serve/http-server.h"
 
-/* Their arg is a struct exporter_arg. */
-http_handler live_page_root, live_page_file, live_page_answer, live_page_link;
+/*
+ * GET /metrics over live/scrape.h; with a controller /rules, /journal, POST /off and POST /on; the live
+ * dashboard (live-page.h).
+ */
 
-/* Requests an address of the page from the control socket of a running `sonde live`. */
-int live_page_find(const char *socket, struct buf *url, struct sonde_err *err);
+struct exporter_arg {
+	struct live_exporter *exporter;
+	struct controller *controller; /* NULL: none */
+	struct live_history *history;  /* NULL: none */
+	struct http_server *pages;     /* server of the page that a link opens; NULL: the requested one */
+};
+
+/*
+ * What arg points to must outlive the server. Without options->basic any client that reaches the address may read
+ * metrics, and only those: everything else needs a name and password, or a Unix socket.
+ */
+int exporter_start(struct http_server **out, const struct exporter_arg *arg, const struct http_server_options *options,
+		struct sonde_err *err);
 
 #endif

@@ -62,47 +62,10 @@ static void add_answer(struct run_api *v, struct buf *out, const char *key, cons
 		buf_adds(out, "null");
 }
 
-static void add_base64(struct buf *out, const uint8_t *at, size_t n)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < n; i += 3) {
-		size_t left = n - i < 3 ? n - i : 3;
-		uint32_t three = (uint32_t)at[i] << 16 | (left > 1 ? (uint32_t)at[i + 1] << 8 : 0) |
-				(left > 2 ? at[i + 2] : 0u);
-		char four[4] = { digits[three >> 18], digits[three >> 12 & 63],
-			left > 1 ? digits[three >> 6 & 63] : '=', left > 2 ? digits[three & 63] : '=' };
-
-		buf_add(out, four, sizeof(four));
-	}
-}
-
 struct lanes {
 	uint32_t slices[LANES_MAX], points[VIEW_LANES_MAX];
 	size_t slice_count, point_count;
 };
-
-static void find_lanes(const struct run_api *v, struct lanes *l)
-{
-	size_t count;
-	const struct pyramid_lane *lanes = pyramid_lanes(v->pyramid, &count);
-
-	for (size_t i = 0; i < count; i++) {
-		if (lanes[i].key.kind == PYRAMID_SLICES && l->slice_count < LANES_MAX)
-			l->slices[l->slice_count++] = (uint32_t)i;
-		else if (lanes[i].key.kind == PYRAMID_POINTS && l->point_count < VIEW_LANES_MAX)
-			l->points[l->point_count++] = (uint32_t)i;
-	}
-}
-
-static int64_t first_bin(const struct run_api *v)
-{
-	int64_t bin_ns = BIN_NS_MIN;
-
-	while (v->duration_ns / bin_ns > FIRST_BINS)
-		bin_ns *= 2;
-	return bin_ns;
-}
 
 /* Adds resolutions from the coarsest on until `room` is used up; sets *bin_ns to the last bin. */
 static void add_levels(const struct run_api *v, const struct lanes *l, uint64_t room, struct buf *out, int64_t *bin_ns)
@@ -122,7 +85,7 @@ static void add_levels(const struct run_api *v, const struct lanes *l, uint64_t 
 			break;
 		*bin_ns = bin;
 		buf_addf(out, "%s{\"bin\":%lld,\"data\":\"", level ? "," : "", (long long)bin);
-		add_base64(out, (const uint8_t *)bytes.data, bytes.len);
+		buf_add_base64(out, bytes.data, bytes.len);
 		buf_adds(out, "\"}");
 	}
 	buf_addc(out, ']');
@@ -162,24 +125,26 @@ static void add_names(struct run_api *v, const struct lanes *l, int64_t bin_ns, 
 	map_release(&names);
 }
 
-static void add_counters(struct run_api *v, const struct lanes *l, struct buf *out)
-{
-	CLEANUP(buf_release) struct buf list = BUF_INIT;
-
-	for (size_t i = 0; i < l->point_count; i++)
-		buf_addf(&list, "%s%u", i ? "," : "", l->points[i]);
-	add_answer(v, out, "counters", "counters", (const char *const[]){ "lanes", list.data, NULL });
-}
-
 static int add_data(struct run_api *v, uint64_t room, struct buf *out)
 {
 	static const char *const none[] = { NULL };
+	CLEANUP(buf_release) struct buf list = BUF_INIT;
 	CLEANUP(cleanup_free) struct lanes *l = calloc(1, sizeof(*l));
-	int64_t bin_ns = first_bin(v);
+	const struct pyramid_lane *all;
+	int64_t bin_ns = BIN_NS_MIN;
+	size_t count;
 
 	if (!l)
 		return -ENOMEM;
-	find_lanes(v, l);
+	while (v->duration_ns / bin_ns > FIRST_BINS)
+		bin_ns *= 2;
+	all = pyramid_lanes(v->pyramid, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (all[i].key.kind == PYRAMID_SLICES && l->slice_count < LANES_MAX)
+			l->slices[l->slice_count++] = (uint32_t)i;
+		else if (all[i].key.kind == PYRAMID_POINTS && l->point_count < VIEW_LANES_MAX)
+			l->points[l->point_count++] = (uint32_t)i;
+	}
 	buf_adds(out, "{\"sonde_report\":1");
 	add_answer(v, out, "run", "run", none);
 	add_answer(v, out, "tracks", "tracks", none);
@@ -194,7 +159,9 @@ static int add_data(struct run_api *v, uint64_t room, struct buf *out)
 	add_answer(v, out, "summary", "summary", none);
 	add_answer(v, out, "flows", "flows", none);
 	add_answer(v, out, "network", "network", none);
-	add_counters(v, l, out);
+	for (size_t i = 0; i < l->point_count; i++)
+		buf_addf(&list, "%s%u", i ? "," : "", l->points[i]);
+	add_answer(v, out, "counters", "counters", (const char *const[]){ "lanes", list.data, NULL });
 	add_levels(v, l, room, out, &bin_ns);
 	add_names(v, l, bin_ns, out);
 	buf_adds(out, "}");

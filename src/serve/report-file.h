@@ -12,8 +12,6 @@
 
 #include <stdint.h>
 
-#define REPORT_EVENTS_BYTES ((uint64_t)8 << 20)
-
 /* -ENOTSUP if this sonde was built without its page. */
 int report_write(struct run_api *v, uint64_t events_bytes, struct buf *out, struct sonde_err *err);
 

@@ -102,16 +102,6 @@ struct looking {
 	int64_t start_ns, process, tid, name;
 };
 
-static void write_row(const struct looking *l, const struct store_batch *b, size_t i)
-{
-	const struct store_schema *schema = store_schemas[l->table];
-	int64_t row[STORE_COLUMNS_MAX];
-
-	store_batch_row(b, i, row);
-	for (unsigned c = 0; c < schema->count; c++)
-		write_column(l->j, l->v, &schema->columns[c], &row[c]);
-}
-
 /*
  * Time from the start of the slice to a row: the clock's slack at most (model/lanes-nest.h). -1: not the row of the
  * slice.
@@ -131,6 +121,8 @@ static int on_block(void *arg, unsigned worker, size_t block, const struct store
 	struct looking *l = arg;
 	int64_t best = INT64_MAX;
 	size_t row = 0;
+	const struct store_schema *schema;
+	int64_t values[STORE_COLUMNS_MAX];
 
 	for (size_t i = 0; i < b->rows && best; i++) {
 		int64_t d = distance(l, b, i);
@@ -142,7 +134,10 @@ static int on_block(void *arg, unsigned worker, size_t block, const struct store
 	}
 	if (best == INT64_MAX)
 		return 0;
-	write_row(l, b, row);
+	schema = store_schemas[l->table];
+	store_batch_row(b, row, values);
+	for (unsigned c = 0; c < schema->count; c++)
+		write_column(l->j, l->v, &schema->columns[c], &values[c]);
 	return 1;
 }
 
@@ -207,7 +202,7 @@ int run_api_answer_event(struct run_api *v, const struct run_api_query *q, struc
 		.slice = on_near };
 
 	if (pyramid_visit(v->pyramid, (size_t)lane, &visit) < 0 || n.distance_ns == INT64_MAX)
-		return err_set(err, ENOENT, "there is no event at this time");
+		return err_set(err, ENOENT, "no event at this time");
 	pthread_mutex_lock(&v->model);
 	json_init(&j, out, false);
 	json_object(&j);
@@ -215,8 +210,7 @@ int run_api_answer_event(struct run_api *v, const struct run_api_query *q, struc
 	json_kuint(&j, "name_id", n.slice.name);
 	run_api_json_time(&j, v, "start_ns", n.slice.start_ns);
 	json_kint(&j, "duration_ns", n.slice.dur_ns);
-	json_key(&j, "row");
-	json_object(&j);
+	json_kobject(&j, "row");
 	rc = write_event(v, &lanes[lane].key, &n.slice, &j, err);
 	json_end(&j);
 	json_end(&j);
@@ -326,8 +320,7 @@ static void write_hits(struct run_api *v, const struct hits *h, size_t limit, st
 	json_init(&j, out, false);
 	json_object(&j);
 	json_kbool(&j, "is_all", h->count <= limit);
-	json_key(&j, "events");
-	json_array(&j);
+	json_karray(&j, "events");
 	for (size_t i = 0; i < h->count && i < limit; i++) {
 		json_object(&j);
 		json_kuint(&j, "lane", h->at[i].lane);
@@ -354,7 +347,7 @@ int run_api_answer_search(struct run_api *v, const struct run_api_query *q, stru
 	if (rc == 0)
 		rc = run_api_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &limit, err);
 	if (rc == 0 && (!text || !*text))
-		rc = err_set(err, EINVAL, "'text' must say what to look for");
+		rc = err_set(err, EINVAL, "missing search 'text'");
 	if (rc < 0)
 		return rc;
 	h.max = (size_t)(limit + 1) * 3;

@@ -6,7 +6,8 @@
  * to its busy time. Memory is used for distinct paths only, at most FLAME_NODES_MAX; further paths count for their
  * parent.
  */
-#include "serve/flame.h"
+#include "base/vec.h"
+#include "serve/run-api-private.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,11 +51,6 @@ static void walk(struct walking *f, struct lane *lanes, size_t count, uint32_t p
 	}
 }
 
-static bool is_same_thread(const struct pyramid_key *a, const struct pyramid_key *b)
-{
-	return a->what == b->what && a->process == b->process && a->tid == b->tid;
-}
-
 /* The lanes of one thread, by depth. */
 static void walk_thread(struct walking *f, const struct run_api *v, const uint32_t *by_depth, size_t depths)
 {
@@ -85,7 +81,8 @@ static void walk_all(struct walking *f, const struct run_api *v, int64_t process
 				(tid >= 0 && key->tid != tid))
 			continue;
 		for (size_t k = i; k < count && depths < MODEL_DEPTH_MAX; k++)
-			if (is_same_thread(&lanes[k].key, key))
+			if (lanes[k].key.what == key->what && lanes[k].key.process == key->process &&
+					lanes[k].key.tid == key->tid)
 				by_depth[depths++] = (uint32_t)k;
 		walk_thread(f, v, by_depth, depths);
 	}
@@ -107,18 +104,6 @@ static int spans(struct run_api *v, const struct run_api_query *q, struct walkin
 	return 0;
 }
 
-static void write_flame(const struct run_api *v, const struct walking *f, struct buf *out)
-{
-	struct json j;
-
-	json_init(&j, out, false);
-	json_object(&j);
-	json_kint(&j, "from_ns", f->w.from_ns - v->start_ns);
-	json_kint(&j, "to_ns", f->w.to_ns - v->start_ns);
-	flame_write(&f->flame, &j);
-	json_end(&j);
-}
-
 /* Arguments from, to, process, tid, source=spans|cpu|offcpu; with spans, calls=0 omits calls. */
 int run_api_answer_flame(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
@@ -137,10 +122,96 @@ int run_api_answer_flame(struct run_api *v, const struct run_api_query *q, struc
 	if (rc < 0)
 		return rc;
 	if (flame_init(&f.flame) < 0)
-		return err_sys(err, ENOMEM, "cannot make the flame graph");
+		return err_sys(err, ENOMEM, "cannot build the flame graph");
 	rc = spans(v, q, &f, err);
-	if (rc == 0)
-		write_flame(v, &f, out);
+	if (rc == 0) {
+		struct json j;
+
+		json_init(&j, out, false);
+		json_object(&j);
+		json_kint(&j, "from_ns", f.w.from_ns - v->start_ns);
+		json_kint(&j, "to_ns", f.w.to_ns - v->start_ns);
+		flame_write(&f.flame, &j);
+		json_end(&j);
+	}
 	flame_release(&f.flame);
 	return rc;
+}
+
+#define SHOWN_RATIO 2e-4 /* of the total: narrower nodes are omitted from the response */
+
+int flame_init(struct flame *f)
+{
+	*f = (struct flame){ .count = 1, .cap = 1024 };
+	f->nodes = calloc(f->cap, sizeof(*f->nodes));
+	return f->nodes ? 0 : -ENOMEM;
+}
+
+void flame_release(struct flame *f)
+{
+	map_release(&f->children);
+	free(f->nodes);
+}
+
+uint32_t flame_child(struct flame *f, uint32_t parent, uint32_t name)
+{
+	uint64_t *number = map_put_int(&f->children, (uint64_t)parent << 32 | name, NULL);
+
+	if (!number)
+		return parent;
+	if (*number)
+		return (uint32_t)*number;
+	if (!VEC_GROW(f->nodes, f->cap, f->count + 1, FLAME_NODES_MAX))
+		return parent;
+	f->nodes[f->count] = (struct flame_node){ .name = name, .parent = parent, .next = f->nodes[parent].first };
+	f->nodes[parent].first = (uint32_t)f->count;
+	*number = f->count;
+	return (uint32_t)f->count++;
+}
+
+/* Depth first without recursion, since paths may be long. `parent` is an index of the list; parents precede
+ * children. */
+static void write_nodes(const struct flame *f, struct json *j, int64_t *place, int64_t least_ns)
+{
+	uint32_t at = 0;
+	int64_t written = 0;
+
+	for (;;) {
+		const struct flame_node *n = &f->nodes[at];
+		bool is_shown = at == 0 || n->total_ns >= least_ns;
+
+		if (is_shown) {
+			place[at] = written++;
+			json_array(j);
+			json_int(j, at ? place[n->parent] : -1);
+			json_uint(j, n->name);
+			json_uint(j, n->count);
+			json_int(j, n->total_ns);
+			json_end(j);
+		}
+		if (is_shown && n->first) {
+			at = n->first;
+			continue;
+		}
+		while (at && !f->nodes[at].next)
+			at = f->nodes[at].parent;
+		if (!at)
+			return;
+		at = f->nodes[at].next;
+	}
+}
+
+void flame_write(const struct flame *f, struct json *j)
+{
+	int64_t *place = calloc(f->count, sizeof(*place)), all_ns = 0;
+
+	for (uint32_t c = f->nodes[0].first; c; c = f->nodes[c].next)
+		all_ns += f->nodes[c].total_ns;
+	f->nodes[0].total_ns = all_ns;
+	json_kstr(j, "unit", "ns");
+	json_karray(j, "nodes");
+	if (place)
+		write_nodes(f, j, place, (int64_t)((double)all_ns * SHOWN_RATIO));
+	json_end(j);
+	free(place);
 }

@@ -1,14 +1,15 @@
 /*
  * Network traffic matrix: the flows of a window summed by their two endpoints.
  *
- * An endpoint is a local process if known, else an address. A long flow has several rows; each counts with its bytes
- * if it touches the window.
+ * An endpoint is a local process if known, else an address. A long flow has several rows; each counts, with its bytes,
+ * in the window in which it starts (engine/plan.h has the rule).
  */
 #include <jansson.h>
 
 #include "serve/run-api-private.h"
 
 #include "base/cleanup.h"
+#include "base/vec.h"
 #include "model/dimensions.h"
 
 #include <errno.h>
@@ -40,15 +41,8 @@ static struct pair *pair_of(struct pairs *p, const struct buf *key)
 		return NULL;
 	if (*number)
 		return &p->at[*number - 1];
-	if (p->count == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 64;
-		struct pair *at = reallocarray(p->at, cap, sizeof(*at));
-
-		if (!at)
-			return NULL;
-		p->at = at;
-		p->cap = cap;
-	}
+	if (!VEC_GROW(p->at, p->cap, p->count + 1, PAIRS_MAX))
+		return NULL;
 	p->at[p->count] = (struct pair){ .bytes = 0 };
 	*number = ++p->count;
 	return &p->at[p->count - 1];
@@ -108,7 +102,7 @@ static int on_flows(void *arg, unsigned worker, size_t block, const struct store
 			flows };
 		struct pair in = { known(c[STORE_FLOW_bytes_in].ints[i]), known(c[STORE_FLOW_packets_in].ints[i]), 0 };
 
-		if (c[STORE_FLOW_start_ns].ints[i] >= p->w.to_ns)
+		if (c[STORE_FLOW_start_ns].ints[i] < p->w.from_ns || c[STORE_FLOW_start_ns].ints[i] >= p->w.to_ns)
 			continue;
 		add_end(&source, p->v, c[STORE_FLOW_name].ints[i], c[STORE_FLOW_pid].ints[i],
 				c[STORE_FLOW_source].ints[i]);
@@ -148,8 +142,7 @@ static int write_pairs(const struct pairs *p, size_t limit, struct buf *out)
 	json_init(&j, out, false);
 	json_object(&j);
 	json_kbool(&j, "is_all", !p->is_cut && p->count <= limit);
-	json_key(&j, "pairs");
-	json_array(&j);
+	json_karray(&j, "pairs");
 	for (size_t i = 0; i < p->count && i < limit; i++) {
 		const struct pair *pair = &p->at[ranks[i].number];
 		size_t bytes;

@@ -93,4 +93,34 @@ int run_api_flame_of_samples(struct run_api *v, const struct run_api_query *q, b
 /* Writes the stack as an array of strings, innermost first. The caller holds `model`. */
 void run_api_json_stack(struct run_api *v, struct json *j, int64_t stack);
 
+/*
+ * Paths of names with their time, as a tree. Private to serve/run-api*.c.
+ */
+
+#define FLAME_NODES_MAX 200000u
+
+struct flame_node {
+	uint32_t name, parent, first, next; /* 0: none; the root is 0 */
+	uint64_t count;
+	int64_t total_ns;
+};
+
+struct flame {
+	struct flame_node *nodes;
+	size_t count;
+	/* private */
+	size_t cap;
+	struct map children; /* parent << 32 | name -> node */
+};
+
+int flame_init(struct flame *f);
+void flame_release(struct flame *f);
+/* Returns the child of a node; the node itself if the tree is full. */
+uint32_t flame_child(struct flame *f, uint32_t parent, uint32_t name);
+/*
+ * Writes the members "unit" and "nodes" of an object: [parent, name, count, total] per node, parents first. The
+ * narrowest nodes are omitted.
+ */
+void flame_write(const struct flame *f, struct json *j);
+
 #endif

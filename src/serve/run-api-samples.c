@@ -6,7 +6,7 @@
  */
 #include <jansson.h>
 
-#include "serve/flame.h"
+#include "serve/run-api-private.h"
 
 #include "base/cleanup.h"
 #include "model/dimensions.h"
@@ -142,21 +142,6 @@ static int open_stacks(struct run_api *v, struct sonde_err *err)
 	return v->stacks ? 0 : model_stacks_open(&v->stacks, v->run, err);
 }
 
-/* A runnable thread that waits for a CPU has no stack. */
-static void place_stackless(struct run_api *v, struct flame *f, const struct weights *s)
-{
-	for (size_t i = 0; i < s->state_count; i++) {
-		const char *state = model_cname(v->run, s->stackless[i].state);
-		char text[64];
-		uint32_t n;
-
-		snprintf(text, sizeof(text), "[no stack%s%s]", state ? ", " : "", state ? state : "");
-		n = flame_child(f, 0, number_of(v, state && !strcmp(state, "preempted") ? "[ready, no CPU]" : text));
-		f->nodes[n].total_ns += s->stackless[i].ns;
-		f->nodes[n].count += s->stackless[i].times;
-	}
-}
-
 /* Creates nodes for all stacks with weight, and for their callers first: a parent's number is smaller. */
 static int place_stacks(struct run_api *v, struct flame *f, const struct weights *s)
 {
@@ -186,7 +171,17 @@ static int place_stacks(struct run_api *v, struct flame *f, const struct weights
 			f->nodes[n].count += s->times[i];
 		}
 	}
-	place_stackless(v, f, s);
+	/* A runnable thread that waits for a CPU has no stack. */
+	for (size_t i = 0; i < s->state_count; i++) {
+		const char *state = model_cname(v->run, s->stackless[i].state);
+		char text[64];
+		uint32_t n;
+
+		snprintf(text, sizeof(text), "[no stack%s%s]", state ? ", " : "", state ? state : "");
+		n = flame_child(f, 0, number_of(v, state && !strcmp(state, "preempted") ? "[ready, no CPU]" : text));
+		f->nodes[n].total_ns += s->stackless[i].ns;
+		f->nodes[n].count += s->stackless[i].times;
+	}
 	return 0;
 }
 
@@ -194,8 +189,7 @@ static void write_names(const struct run_api *v, const struct flame *f, struct j
 {
 	CLEANUP(cleanup_free) bool *is_used = calloc(v->functions.count + 1, sizeof(*is_used));
 
-	json_key(j, "names");
-	json_array(j);
+	json_karray(j, "names");
 	for (size_t i = 1; i < f->count && is_used; i++)
 		if (f->nodes[i].name > VIEW_FUNCTION_NAMES)
 			is_used[f->nodes[i].name - VIEW_FUNCTION_NAMES] = true;
@@ -230,7 +224,7 @@ static int make(struct run_api *v, struct weights *s, struct flame *f, struct bu
 	if (rc < 0)
 		return rc;
 	if (place_stacks(v, f, s) < 0)
-		return err_sys(err, ENOMEM, "cannot make the flame graph");
+		return err_sys(err, ENOMEM, "cannot build the flame graph");
 	json_init(&j, out, false);
 	json_object(&j);
 	json_kint(&j, "from_ns", s->w.from_ns - v->start_ns);
@@ -255,7 +249,7 @@ int run_api_flame_of_samples(struct run_api *v, const struct run_api_query *q, b
 	if (rc < 0)
 		return rc;
 	if (flame_init(&f) < 0)
-		return err_sys(err, ENOMEM, "cannot make the flame graph");
+		return err_sys(err, ENOMEM, "cannot build the flame graph");
 	pthread_mutex_lock(&v->model);
 	rc = make(v, &s, &f, out, err);
 	pthread_mutex_unlock(&v->model);

@@ -3,11 +3,9 @@
  */
 #include <jansson.h>
 
-#include "serve/run-api-private.h"
-
 #include "base/cleanup.h"
 #include "model/dimensions.h"
-#include "model/tree.h"
+#include "serve/run-api-private.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,22 +13,9 @@
 
 #define NAMES_MAX 4096 /* per request */
 
-static void say_loss(void *arg, const char *sentence)
+static void write_loss(void *arg, const char *sentence)
 {
 	json_str(arg, sentence);
-}
-
-static void write_tables(struct json *j, const struct run_api *v)
-{
-	size_t count;
-	const struct model_table *tables = model_tables(v->run, &count);
-
-	json_key(j, "tables");
-	json_object(j);
-	for (size_t i = 0; i < count; i++)
-		if (tables[i].table)
-			json_kuint(j, tables[i].name, store_table_rows(tables[i].table));
-	json_end(j);
 }
 
 /* Writes the contents of run.json, and values that are not in it. */
@@ -39,6 +24,8 @@ int run_api_answer_run(struct run_api *v, const struct run_api_query *q, struct 
 	struct json j;
 	char *said;
 	int rc;
+	size_t count;
+	const struct model_table *tables;
 
 	pthread_mutex_lock(&v->model);
 	said = json_dumps(model_run_json(v->run), JSON_COMPACT);
@@ -54,12 +41,16 @@ int run_api_answer_run(struct run_api *v, const struct run_api_query *q, struct 
 	if (v->groups)
 		json_kstr(&j, "groups", v->groups);
 	json_kbool(&j, "has_sql", true);
-	write_tables(&j, v);
+	tables = model_tables(v->run, &count);
+	json_kobject(&j, "tables");
+	for (size_t i = 0; i < count; i++)
+		if (tables[i].table)
+			json_kuint(&j, tables[i].name, store_table_rows(tables[i].table));
+	json_end(&j);
 	json_key(&j, "run");
 	json_raw(&j, said ? said : "{}", said ? strlen(said) : 2);
-	json_key(&j, "loss");
-	json_array(&j);
-	rc = model_losses(v->run, say_loss, &j, err);
+	json_karray(&j, "loss");
+	rc = model_losses(v->run, write_loss, &j, err);
 	json_end(&j);
 	json_end(&j);
 	pthread_mutex_unlock(&v->model);
@@ -149,39 +140,6 @@ static const struct store_thread *find_thread(const struct run_api *v, int64_t p
 	return NULL;
 }
 
-/* Writes the lanes of one thread, from *at on; process-wide lanes (tid -1) are written the same way. */
-static void write_thread(struct json *j, const struct run_api *v, const struct order *lanes, size_t count, size_t *at)
-{
-	const struct pyramid_key *key = &lanes[*at].lane->key;
-	int64_t process = key->process, tid = key->tid;
-	const struct store_thread *t = find_thread(v, process, tid);
-
-	json_object(j);
-	if (tid >= 0)
-		json_kint(j, "tid", tid);
-	run_api_json_text(j, "name", t ? model_name(v->run, t->name) : NULL);
-	json_key(j, "lanes");
-	json_array(j);
-	for (; *at < count && lanes[*at].lane->key.process == process && lanes[*at].lane->key.tid == tid; ++*at)
-		if (lanes[*at].lane->root.count)
-			write_lane(j, v, &lanes[*at]);
-	json_end(j);
-	json_end(j);
-}
-
-static void write_argv(struct json *j, const struct store_text *argv)
-{
-	json_key(j, "argv");
-	json_array(j);
-	for (size_t at = 0; argv && at < argv->bytes;) {
-		size_t n = strnlen(argv->data + at, argv->bytes - at);
-
-		json_strn(j, argv->data + at, n);
-		at += n + 1;
-	}
-	json_end(j);
-}
-
 static void write_process_facts(struct json *j, const struct run_api *v, const struct store_process *p)
 {
 	json_kint(j, "pid", p->pid);
@@ -189,7 +147,14 @@ static void write_process_facts(struct json *j, const struct run_api *v, const s
 		json_kint(j, "parent", p->parent);
 	run_api_json_text(j, "exe", model_name(v->run, p->exe));
 	run_api_json_text(j, "state", model_name(v->run, p->state));
-	write_argv(j, p->argv);
+	json_karray(j, "argv");
+	for (size_t at = 0; p->argv && at < p->argv->bytes;) {
+		size_t n = strnlen(p->argv->data + at, p->argv->bytes - at);
+
+		json_strn(j, p->argv->data + at, n);
+		at += n + 1;
+	}
+	json_end(j);
 	run_api_json_time(j, v, "start_ns", p->start_ns);
 	run_api_json_time(j, v, "end_ns", p->end_ns);
 	if (p->exit_code != STORE_NULL)
@@ -208,10 +173,24 @@ static void write_process(struct json *j, const struct run_api *v, int64_t numbe
 		json_kint(j, "process", number);
 	if (p)
 		write_process_facts(j, v, p);
-	json_key(j, "threads");
-	json_array(j);
-	while (*at < count && lanes[*at].lane->key.process == number)
-		write_thread(j, v, lanes, count, at);
+	json_karray(j, "threads");
+	while (*at < count && lanes[*at].lane->key.process == number) {
+		const struct pyramid_key *key = &lanes[*at].lane->key;
+		int64_t process = key->process, tid = key->tid;
+		const struct store_thread *t = find_thread(v, process, tid);
+
+		/* The lanes of one thread; process-wide lanes (tid -1) are written the same way. */
+		json_object(j);
+		if (tid >= 0)
+			json_kint(j, "tid", tid);
+		run_api_json_text(j, "name", t ? model_name(v->run, t->name) : NULL);
+		json_karray(j, "lanes");
+		for (; *at < count && lanes[*at].lane->key.process == process && lanes[*at].lane->key.tid == tid; ++*at)
+			if (lanes[*at].lane->root.count)
+				write_lane(j, v, &lanes[*at]);
+		json_end(j);
+		json_end(j);
+	}
 	json_end(j);
 	json_end(j);
 }
@@ -248,8 +227,7 @@ int run_api_answer_tracks(struct run_api *v, const struct run_api_query *q, stru
 	json_object(&j);
 	json_kint(&j, "duration_ns", v->duration_ns);
 	json_kuint(&j, "generation", v->generation);
-	json_key(&j, "processes");
-	json_array(&j);
+	json_karray(&j, "processes");
 	write_processes(&j, v, order, count);
 	json_end(&j);
 	json_end(&j);
@@ -322,4 +300,125 @@ int run_api_answer_names(struct run_api *v, const struct run_api_query *q, struc
 	pthread_mutex_unlock(&v->model);
 	json_end(&j);
 	return rc;
+}
+
+/*
+ * Counters as the page plots them: [time, min, max, mean] per bin, and the points before and after the window, since
+ * a value holds until the next one.
+ */
+
+struct plot {
+	struct json *j;
+	const struct run_api *v;
+	int64_t from_ns, bin_ns;
+	int64_t bin; /* -1: none */
+	int64_t start_ns;
+	uint64_t count;
+	double min, max, sum;
+};
+
+static void flush_bin(struct plot *p)
+{
+	if (p->bin < 0)
+		return;
+	json_array(p->j);
+	json_int(p->j, p->start_ns - p->v->start_ns);
+	json_real(p->j, p->min);
+	json_real(p->j, p->max);
+	json_real(p->j, p->sum / (double)p->count);
+	json_end(p->j);
+	p->bin = -1;
+}
+
+static void gather_values(struct plot *p, int64_t ts_ns, const struct pyramid_node *n)
+{
+	int64_t bin = ts_ns <= p->from_ns ? 0 : (ts_ns - p->from_ns) / p->bin_ns;
+
+	if (bin != p->bin) {
+		flush_bin(p);
+		*p = (struct plot){ p->j, p->v, p->from_ns, p->bin_ns, bin, ts_ns < p->from_ns ? p->from_ns : ts_ns, 0,
+			n->min, n->max, 0 };
+	}
+	p->count += n->count;
+	p->sum += n->sum;
+	p->min = n->min < p->min ? n->min : p->min;
+	p->max = n->max > p->max ? n->max : p->max;
+}
+
+static int on_values(void *arg, const struct pyramid_node *node)
+{
+	gather_values(arg, node->start_ns, node);
+	return 0;
+}
+
+static int on_point(void *arg, const struct pyramid_point *point)
+{
+	struct pyramid_node one = { .count = 1, .min = point->value, .max = point->value, .sum = point->value };
+
+	gather_values(arg, point->ts_ns, &one);
+	return 0;
+}
+
+/* Writes the last point before or the first point after the window, if it exists. */
+static int add_beside(const struct plot *p, uint32_t lane, int64_t ts_ns, bool is_before)
+{
+	struct pyramid_point point;
+	int rc = pyramid_point_beside(p->v->pyramid, lane, ts_ns, is_before, &point);
+
+	if (rc <= 0)
+		return rc;
+	json_array(p->j);
+	json_int(p->j, point.ts_ns - p->v->start_ns);
+	for (int i = 0; i < 3; i++)
+		json_real(p->j, point.value);
+	json_end(p->j);
+	return 0;
+}
+
+static int add_lane(struct plot *p, uint32_t lane, const struct run_api_window *w)
+{
+	struct pyramid_visit visit = { .from_ns = w->from_ns,
+		.to_ns = w->to_ns,
+		.resolution_ns = p->bin_ns,
+		.arg = p,
+		.node = on_values,
+		.point = on_point };
+	size_t count;
+	int rc;
+
+	if (pyramid_lanes(p->v->pyramid, &count)[lane].key.kind != PYRAMID_POINTS)
+		return 0;
+	rc = add_beside(p, lane, w->from_ns, true);
+	if (rc == 0)
+		rc = pyramid_visit(p->v->pyramid, lane, &visit);
+	flush_bin(p);
+	return rc < 0 ? rc : add_beside(p, lane, w->to_ns, false);
+}
+
+int run_api_answer_counters(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
+{
+	struct run_api_window w;
+	struct run_api_lanes lanes;
+	struct json j;
+	int64_t bin_ns;
+	int rc = run_api_query_bins(v, q, &w, &bin_ns, err);
+
+	if (rc == 0)
+		rc = run_api_query_lanes(v, q, &lanes, err);
+	if (rc < 0)
+		return rc;
+	json_init(&j, out, false);
+	json_array(&j);
+	for (size_t i = 0; i < lanes.count && rc == 0; i++) {
+		struct plot p = { .j = &j, .v = v, .from_ns = w.from_ns, .bin_ns = bin_ns, .bin = -1 };
+
+		json_object(&j);
+		json_kuint(&j, "lane", lanes.numbers[i]);
+		json_karray(&j, "points");
+		rc = add_lane(&p, lanes.numbers[i], &w);
+		json_end(&j);
+		json_end(&j);
+	}
+	json_end(&j);
+	return rc < 0 ? err_set(err, EBADMSG, "the pyramid is damaged: 'sonde clean' removes it") : 0;
 }

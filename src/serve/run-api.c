@@ -1,9 +1,9 @@
 #include <jansson.h>
 
-#include "serve/run-api-private.h"
-
+#include "analyze/analyze.h"
 #include "base/cleanup.h"
 #include "model/dimensions.h"
+#include "serve/run-api-private.h"
 #include "store/hash.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ const struct run_api_answer *run_api_answer_find(const char *name)
 }
 
 /* Returns a fingerprint of the files on disk. */
-static uint64_t look(const char *path)
+static uint64_t find_answer(const char *path)
 {
 	static const char *const names[] = { "run.json", "tables/io.tbl", "tables/span.tbl", "tables/step.tbl",
 		"tables/mark.tbl", "tables/counter.tbl", "tables/sched.tbl", "tables/sample.tbl", "tables/gpu.tbl",
@@ -100,7 +100,7 @@ static int open_run(const char *name, struct opened *o, struct sonde_err *err)
 
 	if (rc < 0)
 		return rc;
-	o->seen = look(model_run_path(o->run));
+	o->seen = find_answer(model_run_path(o->run));
 	rc = model_load(o->run, MODEL_ALL, err);
 	if (rc == 0)
 		rc = model_lanes_open(&o->pyramid, o->run, NULL, err);
@@ -203,7 +203,7 @@ int run_api_refresh(struct run_api *v, bool *is_new, struct sonde_err *err)
 	int rc;
 
 	*is_new = false;
-	if (!v->is_growing || look(v->name) == v->seen)
+	if (!v->is_growing || find_answer(v->name) == v->seen)
 		return 0;
 	rc = open_run(v->name, &o, err);
 	if (rc < 0)
@@ -225,5 +225,65 @@ int run_api_respond(struct run_api *v, const struct run_api_answer *a, const str
 	pthread_rwlock_unlock(&v->swap);
 	if (rc == 0 && buf_error(out) < 0)
 		rc = err_sys(err, ENOMEM, "cannot answer");
+	return rc;
+}
+
+/*
+ * The summary of a run, as printed by `sonde summary --json` but with more of the detected iterations; computed once
+ * per generation.
+ *
+ * It uses a separate handle of the run, so that other requests do not wait for it.
+ */
+
+#define ROWS 100        /* per list */
+#define ITERATIONS 4000 /* that the page draws */
+
+static int sum_up(struct model_run *run, struct buf *out, struct sonde_err *err)
+{
+	struct analyze_opts opts = { .top = ROWS, .iterations = ITERATIONS };
+	const struct analyze_result *result;
+	struct analyze *a = NULL;
+	struct json j;
+	int rc = analyze_new(&a, run, &opts, err);
+
+	if (rc == 0)
+		rc = analyze_scan(a, err);
+	if (rc == 0)
+		rc = analyze_finish(a, &result, err);
+	if (rc == 0) {
+		json_init(&j, out, false);
+		json_object(&j);
+		analyze_write_json(result, &j);
+		json_end(&j);
+	}
+	analyze_free(a);
+	return rc;
+}
+
+static int make(struct run_api *v, struct sonde_err *err)
+{
+	struct model_run *run;
+	int rc = model_run_open(&run, v->name, err);
+
+	if (rc < 0)
+		return rc;
+	buf_reset(&v->summary);
+	rc = sum_up(run, &v->summary, err);
+	model_run_free(run);
+	if (rc == 0)
+		v->summed = v->generation;
+	return rc;
+}
+
+int run_api_answer_summary(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&v->summing);
+	if (v->summed != v->generation)
+		rc = make(v, err);
+	if (rc == 0)
+		buf_add(out, v->summary.data, v->summary.len);
+	pthread_mutex_unlock(&v->summing);
 	return rc;
 }

@@ -1,4 +1,4 @@
-#include "session/dataset.h"
+#include "session/spec.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -31,7 +31,7 @@ static const char *behind(const char *source, const char *scheme)
 
 /* The first lines of a request: the URL and the credentials. */
 
-static int ask_web(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
+static int request_web(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
 {
 	buf_addf(out, "GET %s\n", d->source);
 	return 0;
@@ -49,7 +49,7 @@ static void add_path(struct buf *out, const char *text)
 	buf_addc(out, '\n');
 }
 
-static int ask_s3(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
+static int request_s3(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
 {
 	static const char empty_digest[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 	const char *region = value_of("AWS_REGION") ? value_of("AWS_REGION") : value_of("AWS_DEFAULT_REGION");
@@ -79,7 +79,7 @@ static int ask_s3(struct buf *out, const struct session_dataset *d, const char *
 	return 0;
 }
 
-static int ask_sage(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
+static int request_sage(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
 {
 	const char *endpoint = d->endpoint ? d->endpoint : value_of("SAGE_ENDPOINT_URL");
 	const char *token = value_of("SAGE_TOKEN");
@@ -94,8 +94,8 @@ static int ask_sage(struct buf *out, const struct session_dataset *d, const char
 static const struct {
 	const char *scheme;
 	int (*ask)(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err);
-} schemes[] = { { "file:", NULL }, { "http://", ask_web }, { "https://", ask_web }, { "s3://", ask_s3 },
-	{ "sage://", ask_sage } };
+} schemes[] = { { "file:", NULL }, { "http://", request_web }, { "https://", request_web }, { "s3://", request_s3 },
+	{ "sage://", request_sage } };
 
 #define SCHEMES (sizeof(schemes) / sizeof(schemes[0]))
 
@@ -176,12 +176,6 @@ static int judge(const struct session_dataset *d, const struct transfer_answer *
 	return 0;
 }
 
-/* Restart from zero if the server does not support ranges, or the range is not satisfiable. */
-static bool must_restart(const struct transfer_answer *a, int64_t had_bytes)
-{
-	return had_bytes && (a->status == 416 || a->status == 200 || a->whole == -2);
-}
-
 static int fetch(const struct session_dataset *d, size_t scheme, const char *part, struct sonde_err *err)
 {
 	int rc = -EAGAIN;
@@ -191,7 +185,8 @@ static int fetch(const struct session_dataset *d, size_t scheme, const char *par
 		int64_t had_bytes = size_of(part);
 
 		rc = fetch_once(d, scheme, part, &answer, err);
-		if (rc == 0 && must_restart(&answer, had_bytes)) {
+		/* Restart from zero if the server does not support ranges, or the range is not satisfiable. */
+		if (rc == 0 && (had_bytes && (answer.status == 416 || answer.status == 200 || answer.whole == -2))) {
 			unlink(part);
 			rc = err_set(err, EAGAIN, "cannot fetch '%s': it changed on the server", d->source);
 		} else if (rc == 0) {

@@ -178,18 +178,6 @@ static bool export(struct session_dump *d, char *from, char *to)
 	return is_done;
 }
 
-static void read_report(struct session_profile *p, struct session_dump *d, const struct dump_files *f, const char *name)
-{
-	CLEANUP(buf_release) struct buf from = BUF_INIT, to = BUF_INIT;
-	const char *dot = strrchr(name, '.');
-
-	buf_addf(&from, "%s/%s", f->dir, name);
-	buf_addf(&to, "%s/%.*s.sqlite", f->dir, (int)(dot - name), name);
-	d->files++;
-	if (access(to.data, F_OK) == 0 || export(d, from.data, to.data))
-		read_database(p, d, to.data);
-}
-
 static bool has_report(const struct dump_files *f, const char *database)
 {
 	size_t n = strlen(database) - strlen("sqlite");
@@ -208,7 +196,14 @@ void dump_read_nsys(struct session_profile *p, struct session_dump *d, const str
 		const char *name = f->names[i];
 
 		if (ends_with(name, ".nsys-rep") || ends_with(name, ".qdrep")) {
-			read_report(p, d, f, name);
+			CLEANUP(buf_release) struct buf from = BUF_INIT, to = BUF_INIT;
+			const char *dot = strrchr(name, '.');
+
+			buf_addf(&from, "%s/%s", f->dir, name);
+			buf_addf(&to, "%s/%.*s.sqlite", f->dir, (int)(dot - name), name);
+			d->files++;
+			if (access(to.data, F_OK) == 0 || export(d, from.data, to.data))
+				read_database(p, d, to.data);
 		} else if (ends_with(name, ".sqlite") && !has_report(f, name)) {
 			d->files++;
 			buf_addf(&path, "%s/%s", f->dir, name);

@@ -13,12 +13,12 @@
  *
  * Times are microseconds. Call paths (`=>`) repeat the same functions and are not additional ones.
  */
-#include "session/dump-tau.h"
+#include "session/dumps.h"
 
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/map.h"
-#include "session/dumps.h"
+#include "base/vec.h"
 #include "session/profile.h"
 
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static char *next_line(char **at)
 	return line;
 }
 
-static bool take_number(char **at, double *to)
+static bool parse_number(char **at, double *to)
 {
 	char *end;
 
@@ -55,7 +55,7 @@ static bool take_number(char **at, double *to)
 }
 
 /* Parses "NAME" of a line; numbers follow. A name may contain quotes itself. */
-static char *take_name(char *line, char **rest)
+static char *parse_name(char *line, char **rest)
 {
 	char *end = strrchr(line, '"');
 
@@ -83,12 +83,12 @@ static bool parse_function(char *line, struct tau_function *f, double *further)
 		if (end)
 			*end = '\0';
 	}
-	f->name = take_name(line, &at);
+	f->name = parse_name(line, &at);
 	*further = 0;
-	if (!f->name || !take_number(&at, &f->calls) || !take_number(&at, &f->subroutines) ||
-			!take_number(&at, &f->exclusive) || !take_number(&at, &f->inclusive))
+	if (!f->name || !parse_number(&at, &f->calls) || !parse_number(&at, &f->subroutines) ||
+			!parse_number(&at, &f->exclusive) || !parse_number(&at, &f->inclusive))
 		return false;
-	take_number(&at, further);
+	parse_number(&at, further);
 	return true;
 }
 
@@ -96,9 +96,9 @@ static bool parse_event(char *line, struct tau_event *e)
 {
 	char *at;
 
-	e->name = take_name(line, &at);
-	return e->name && take_number(&at, &e->count) && take_number(&at, &e->max) && take_number(&at, &e->min) &&
-			take_number(&at, &e->mean);
+	e->name = parse_name(line, &at);
+	return e->name && parse_number(&at, &e->count) && parse_number(&at, &e->max) && parse_number(&at, &e->min) &&
+			parse_number(&at, &e->mean);
 }
 
 /* "12 WORD": the number of lines that follow; -1 if the line does not match. */
@@ -210,19 +210,11 @@ static struct sums *sums_of(struct reading *r, enum kind kind, const char *name)
 {
 	struct table *t = &r->tables[kind];
 	bool is_new = false;
-	uint64_t *at = t->names.count < NAMES_MAX ? map_put(&t->names, name, strlen(name), &is_new)
-						  : map_get(&t->names, name, strlen(name));
+	uint64_t *at = VEC_GROW(t->sums, t->cap, t->names.count + 1, NAMES_MAX)
+			? map_put(&t->names, name, strlen(name), &is_new)
+			: map_get(&t->names, name, strlen(name));
 
-	if (at && is_new && t->names.count > t->cap) {
-		size_t cap = t->cap ? 2 * t->cap : 64;
-		struct sums *grown = realloc(t->sums, cap * sizeof(*grown));
-
-		if (grown) {
-			t->sums = grown;
-			t->cap = cap;
-		}
-	}
-	if (!at || t->names.count > t->cap) {
+	if (!at) {
 		dump_reason(r->dump, "too many names");
 		return NULL;
 	}
@@ -241,7 +233,7 @@ static void add(struct reading *r, enum kind kind, const char *name, const doubl
 		s->columns[i] += columns[i];
 }
 
-static void take_metric(void *arg, const char *metric)
+static void on_metric(void *arg, const char *metric)
 {
 	/* Clocks of TAU, all in microseconds. */
 	static const char *const clocks[] = { "TIME", "GET_TIME_OF_DAY", "GETTIMEOFDAY", "CPU_TIME", "LINUX_TIMERS",
@@ -267,7 +259,7 @@ static void add_groups(struct reading *r, const char *groups, double exclusive)
 	}
 }
 
-static void take_function(void *arg, const struct tau_function *f)
+static void on_function(void *arg, const struct tau_function *f)
 {
 	struct reading *r = arg;
 	char name[NAME_BYTES];
@@ -286,7 +278,7 @@ static void take_function(void *arg, const struct tau_function *f)
 	add_groups(r, f->group, f->exclusive * MICROSECONDS);
 }
 
-static void take_event(void *arg, const struct tau_event *e)
+static void on_event(void *arg, const struct tau_event *e)
 {
 	struct reading *r = arg;
 	struct sums *s = r->wants_events && e->count > 0 ? sums_of(r, EVENTS, e->name) : NULL;
@@ -313,7 +305,7 @@ static bool is_profile(const char *name)
 static void read_file(struct reading *r, const char *dir, const char *name)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT, text = BUF_INIT;
-	struct tau_taker taker = { take_metric, take_function, take_event, r };
+	struct tau_taker taker = { on_metric, on_function, on_event, r };
 	struct sonde_err err;
 
 	buf_init(&text, DUMP_FILE_BYTES_MAX + 1);
@@ -339,33 +331,6 @@ static int by_rank(const void *a, const void *b, void *arg)
 	return (x < y) - (x > y);
 }
 
-static void put_row(struct session_profile *p, enum kind kind, const struct table *t, size_t row)
-{
-	char of[SESSION_LABEL_BYTES];
-	size_t bytes;
-
-	dump_name(of, map_key(&t->names, row, &bytes));
-	for (size_t i = 0; i < COLUMNS; i++)
-		if (kinds[kind].columns[i].name)
-			session_put(p, kinds[kind].columns[i].name, kinds[kind].label, of, kinds[kind].columns[i].help,
-					t->sums[row].columns[i]);
-}
-
-/* Adds the top rows to the profile. */
-static void put_table(struct session_profile *p, enum kind kind, const struct table *t)
-{
-	struct ranking ranking = { t, kinds[kind].rank };
-	size_t *rows = calloc(t->names.count + 1, sizeof(*rows));
-
-	for (size_t i = 0; rows && i < t->names.count; i++)
-		rows[i] = i;
-	if (rows)
-		qsort_r(rows, t->names.count, sizeof(*rows), by_rank, &ranking);
-	for (size_t i = 0; rows && i < t->names.count && i < SESSION_DUMP_ROWS; i++)
-		put_row(p, kind, t, rows[i]);
-	free(rows);
-}
-
 /* Events are in the files of every metric, but count once. */
 void dump_read_tau(struct session_profile *p, struct session_dump *d, const struct dump_files *f)
 {
@@ -383,7 +348,25 @@ void dump_read_tau(struct session_profile *p, struct session_dump *d, const stru
 		read_file(&r, f->dir, name);
 	}
 	for (enum kind kind = 0; kind < KINDS; kind++) {
-		put_table(p, kind, &r.tables[kind]);
+		struct ranking ranking = { &r.tables[kind], kinds[kind].rank };
+		size_t *rows = calloc(r.tables[kind].names.count + 1, sizeof(*rows));
+
+		for (size_t i = 0; rows && i < r.tables[kind].names.count; i++)
+			rows[i] = i;
+		if (rows)
+			qsort_r(rows, r.tables[kind].names.count, sizeof(*rows), by_rank, &ranking);
+		for (size_t i = 0; rows && i < r.tables[kind].names.count && i < SESSION_DUMP_ROWS; i++) {
+			char of[SESSION_LABEL_BYTES];
+			size_t bytes;
+
+			dump_name(of, map_key(&r.tables[kind].names, rows[i], &bytes));
+			for (size_t k = 0; k < COLUMNS; k++)
+				if (kinds[kind].columns[k].name)
+					session_put(p, kinds[kind].columns[k].name, kinds[kind].label, of,
+							kinds[kind].columns[k].help,
+							r.tables[kind].sums[rows[i]].columns[k]);
+		}
+		free(rows);
 		map_release(&r.tables[kind].names);
 		free(r.tables[kind].sums);
 	}

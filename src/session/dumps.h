@@ -11,12 +11,13 @@
 
 #include "session/profile.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SESSION_DUMP_ROWS 20
 
 /* Reads those of the last repeat, from directory `tools` of its run. */
-void session_dumps_take(struct session_profile *p, const char *run);
+void session_dumps_read(struct session_profile *p, const char *run);
 /* Whether a value was read from a dump. */
 bool session_value_is_dumped(const struct session_value *v);
 
@@ -40,5 +41,30 @@ void dump_reason(struct session_dump *d, const char *fmt, ...) __attribute__((fo
 const char *dump_base(const char *name); /* after the last slash */
 /* Copies a name as a label; the middle of a long name is cut out. */
 void dump_name(char out[SESSION_LABEL_BYTES], const char *name);
+
+/*
+ * Parser for one text profile of TAU. The input is untrusted.
+ */
+
+struct tau_function {
+	const char *name, *group; /* groups are separated by '|' */
+	double calls, subroutines;
+	double exclusive, inclusive; /* of the metric; TIME is in microseconds */
+};
+
+struct tau_event { /* reported by the program itself: bytes, heap ... */
+	const char *name;
+	double count, max, min, mean;
+};
+
+struct tau_taker {
+	void (*metric)(void *arg, const char *metric); /* called first */
+	void (*function)(void *arg, const struct tau_function *f);
+	void (*event)(void *arg, const struct tau_event *e);
+	void *arg;
+};
+
+/* Modifies the text; callbacks get pointers into it. Returns false if it is not a TAU profile or is truncated. */
+bool tau_parse(char *text, const struct tau_taker *taker);
 
 #endif

@@ -8,12 +8,11 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TIMEOUT_USUAL_NS 3600000000000
 
-static int take_app(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, struct jobs_config *c)
+static int parse_app(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, struct jobs_config *c)
 {
 	static const struct config_key keys[] = {
 		{ "command", CONFIG_LIST, offsetof(struct jobs_app, command) },
@@ -37,22 +36,22 @@ static int take_app(struct config_reader *r, yaml_node_t *key, yaml_node_t *valu
 	return rc;
 }
 
-static int take_apps(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_apps(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	int rc = 0;
 
 	if (map->type != YAML_MAPPING_NODE)
 		return config_error(r, map, "'apps' must be a mapping of names to commands");
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top && rc == 0; p++)
-		rc = take_app(r, yaml_document_get_node(r->document, p->key),
+		rc = parse_app(r, yaml_document_get_node(r->document, p->key),
 				yaml_document_get_node(r->document, p->value), into);
 	return rc;
 }
 
-static int take_config(struct config_reader *r, yaml_node_t *root)
+static int parse_config(struct config_reader *r, yaml_node_t *root)
 {
 	static const struct config_key keys[] = {
-		{ "apps", CONFIG_OTHER, 0, .take = take_apps },
+		{ "apps", CONFIG_OTHER, 0, .take = parse_apps },
 		{ "images", CONFIG_LIST, offsetof(struct jobs_config, images) },
 		{ "mounts", CONFIG_LIST, offsetof(struct jobs_config, mounts) },
 		{ "timeout", CONFIG_DURATION, offsetof(struct jobs_config, timeout_ns) },
@@ -71,7 +70,7 @@ int jobs_config_load(struct jobs_config *c, const char *path, struct arena *aren
 		.context = c };
 
 	*c = (struct jobs_config){ .timeout_ns = TIMEOUT_USUAL_NS };
-	return path ? config_load(&r, take_config) : 0;
+	return path ? config_load(&r, parse_config) : 0;
 }
 
 /* A directory of the configuration, without its mode. */
@@ -160,7 +159,7 @@ static int check_mount(const struct jobs_plan *plan, const struct jobs_config *c
 	return plan->app && !plan->app->root ? 0 : check_now(m, err);
 }
 
-static int take_volume(struct jobs_plan *plan, const struct jobs_config *c, const char *value, struct arena *arena,
+static int parse_volume(struct jobs_plan *plan, const struct jobs_config *c, const char *value, struct arena *arena,
 		struct sonde_err *err)
 {
 	struct job_mount m = { .source = arena_strdup(arena, value) };
@@ -188,7 +187,7 @@ static int take_volume(struct jobs_plan *plan, const struct jobs_config *c, cons
 	return 0;
 }
 
-static int take_variable(struct jobs_plan *plan, const struct jobs_config *c, const char *value, struct arena *arena,
+static int parse_variable(struct jobs_plan *plan, const struct jobs_config *c, const char *value, struct arena *arena,
 		struct sonde_err *err)
 {
 	const char *equals = strchr(value, '=');
@@ -212,14 +211,14 @@ static const struct {
 	int (*take)(struct jobs_plan *, const struct jobs_config *, const char *value, struct arena *,
 			struct sonde_err *);
 } allowed[] = {
-	{ "-v", take_volume },
-	{ "--volume", take_volume },
-	{ "-e", take_variable },
-	{ "--env", take_variable },
+	{ "-v", parse_volume },
+	{ "--volume", parse_volume },
+	{ "-e", parse_variable },
+	{ "--env", parse_variable },
 };
 
 /* Parses the option at words[0]; returns the number of words consumed. */
-static int take_option(struct jobs_plan *plan, const struct jobs_config *c, char **words, struct arena *arena,
+static int parse_option(struct jobs_plan *plan, const struct jobs_config *c, char **words, struct arena *arena,
 		struct sonde_err *err)
 {
 	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
@@ -236,21 +235,6 @@ static int take_option(struct jobs_plan *plan, const struct jobs_config *c, char
 		return rc < 0 ? rc : is_joined ? 1 : 2;
 	}
 	return err_set(err, EACCES, "'%s' is not allowed in app_docker_args (supported: -v, -e)", words[0]);
-}
-
-static int take_docker_args(struct jobs_plan *plan, const struct jobs_config *c, const char *text, struct arena *arena,
-		struct sonde_err *err)
-{
-	char **words;
-	int rc = words_split(text ? text : "", arena, &words, err);
-
-	if (rc < 0) {
-		err_prefix(err, "app_docker_args");
-		return rc;
-	}
-	while (*words && (rc = take_option(plan, c, words, arena, err)) > 0)
-		words += rc;
-	return rc < 0 ? rc : 0;
 }
 
 static bool is_image_name(const char *name)
@@ -274,6 +258,7 @@ int jobs_plan(struct jobs_plan *plan, const struct jobs_config *c, const char *a
 		const char *docker_args, struct arena *arena, struct sonde_err *err)
 {
 	int rc = 0;
+	char **words;
 
 	*plan = (struct jobs_plan){ .app_name = app_name };
 	if (!app_name || !*app_name)
@@ -287,32 +272,23 @@ int jobs_plan(struct jobs_plan *plan, const struct jobs_config *c, const char *a
 		err_prefix(err, "app_args");
 	if (rc == 0 && !plan->app && !plan->args[0])
 		rc = err_set(err, EINVAL, "app_args is missing: an image needs arguments");
-	return rc < 0 ? rc : take_docker_args(plan, c, docker_args, arena, err);
+	if (rc < 0)
+		return rc;
+	rc = words_split(docker_args ? docker_args : "", arena, &words, err);
+	if (rc < 0) {
+		err_prefix(err, "app_docker_args");
+		return rc;
+	}
+	while (*words && (rc = parse_option(plan, c, words, arena, err)) > 0)
+		words += rc;
+	return rc < 0 ? rc : 0;
 }
 
 static void write_words(struct json *j, const char *key, const char *const *words)
 {
-	json_key(j, key);
-	json_array(j);
+	json_karray(j, key);
 	for (; words && *words; words++)
 		json_str(j, *words);
-	json_end(j);
-}
-
-static void write_mounts(struct json *j, const struct jobs_plan *plan)
-{
-	json_key(j, "mounts");
-	json_array(j);
-	for (size_t i = 0; i < plan->mount_count; i++) {
-		const struct job_mount *m = &plan->mounts[i];
-
-		json_object(j);
-		json_kstr(j, "source", m->source);
-		json_kstr(j, "target", m->target);
-		json_kstr(j, "beneath", m->beneath);
-		json_kbool(j, "read_only", m->is_read_only);
-		json_end(j);
-	}
 	json_end(j);
 }
 
@@ -329,11 +305,22 @@ void jobs_plan_write(struct json *j, const struct jobs_config *c, const struct j
 	if (!plan->app)
 		json_kstr(j, "image", plan->app_name);
 	write_words(j, "args", (const char *const *)plan->args);
-	if (plan->mount_count)
-		write_mounts(j, plan);
+	if (plan->mount_count) {
+		json_karray(j, "mounts");
+		for (size_t i = 0; i < plan->mount_count; i++) {
+			const struct job_mount *m = &plan->mounts[i];
+
+			json_object(j);
+			json_kstr(j, "source", m->source);
+			json_kstr(j, "target", m->target);
+			json_kstr(j, "beneath", m->beneath);
+			json_kbool(j, "read_only", m->is_read_only);
+			json_end(j);
+		}
+		json_end(j);
+	}
 	if (plan->env_count) {
-		json_key(j, "env");
-		json_object(j);
+		json_kobject(j, "env");
 		for (size_t i = 0; i < plan->env_count; i++)
 			json_kstr(j, plan->env[i][0], plan->env[i][1]);
 		json_end(j);

@@ -6,7 +6,8 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "record/writers.h"
+#include "base/vec.h"
+#include "record/ringdir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -124,15 +125,10 @@ static unsigned *list_numbers(const char *dir, size_t *count)
 
 	*count = 0;
 	for (struct dirent *f; d && (f = readdir(d));) {
-		unsigned *bigger = numbers;
-
 		if (!is_number(f->d_name))
 			continue;
-		if (*count == cap)
-			bigger = reallocarray(numbers, cap = cap ? 2 * cap : 64, sizeof(*numbers));
-		if (!bigger)
+		if (!VEC_GROW(numbers, cap, *count + 1, VEC_MAX))
 			break;
-		numbers = bigger;
 		numbers[(*count)++] = (unsigned)strtoul(f->d_name, NULL, 10);
 	}
 	if (d)

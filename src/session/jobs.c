@@ -102,7 +102,7 @@ static enum state run_one(struct jobs *q, struct entry *e, int *exit_code, struc
 }
 
 /* Sets the next queued job to running; NULL: the server stops. */
-static struct entry *take_next(struct jobs *q)
+static struct entry *start_next(struct jobs *q)
 {
 	struct entry *e = NULL;
 
@@ -131,7 +131,7 @@ static void *work(void *arg)
 	struct jobs *q = arg;
 	struct entry *e;
 
-	while ((e = take_next(q))) {
+	while ((e = start_next(q))) {
 		struct sonde_err err = SONDE_ERR_INIT;
 		int exit_code;
 		enum state state = run_one(q, e, &exit_code, &err);
@@ -255,7 +255,7 @@ static struct entry *entry_new(const struct jobs_request *r, const struct jobs_p
 }
 
 /* Creates a new directory; those of an earlier server are kept. */
-static int make_dir(struct jobs *q, unsigned *number, struct sonde_err *err)
+static int create_dir(struct jobs *q, unsigned *number, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 
@@ -315,7 +315,7 @@ static int enqueue(struct jobs *q, struct entry *e, const struct jobs_plan *plan
 	pthread_mutex_lock(&q->lock);
 	rc = make_room(q, err);
 	if (rc == 0)
-		rc = make_dir(q, &e->number, err);
+		rc = create_dir(q, &e->number, err);
 	if (rc == 0)
 		rc = write_session(q, e->number, plan, err);
 	if (rc == 0) {

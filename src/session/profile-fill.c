@@ -65,21 +65,12 @@ static struct session_value *per_second(struct session_profile *p, const char *m
 	return v;
 }
 
-static void take_histogram(struct session_profile *p, const char *name, const struct sonde_histogram *h)
-{
-	double sum = session_add(p, "metric_sum", "metric", name, "Sum of a histogram", live_real(h->sum));
-	double count = session_add(p, "metric_count", "metric", name, "Number of values of a histogram",
-			(double)h->count);
-
-	session_put(p, "metric_mean", "metric", name, "Mean of a histogram", count > 0 ? sum / count : NAN);
-}
-
 static bool counts(const struct sonde_metric *m)
 {
 	return m->kind == SONDE_METRIC_COUNTER || m->kind == SONDE_METRIC_RATE;
 }
 
-static void take_counter(struct session_profile *p, const struct sonde_metric *m, const struct live_clock *clock)
+static void add_counter(struct session_profile *p, const struct sonde_metric *m, const struct live_clock *clock)
 {
 	struct session_value *v;
 
@@ -91,7 +82,7 @@ static void take_counter(struct session_profile *p, const struct sonde_metric *m
 	v->each[p->repeat_count - 1] = live_rate_per_second(&v->rate);
 }
 
-void session_profile_take_board(struct session_profile *p, struct live_board *board, const struct live_clock *clock)
+void session_profile_add_board(struct session_profile *p, struct live_board *board, const struct live_clock *clock)
 {
 	for (size_t i = 0; i < board->metric_count; i++) {
 		const struct sonde_metric *m = live_board_metric(board, i);
@@ -102,10 +93,16 @@ void session_profile_take_board(struct session_profile *p, struct live_board *bo
 		session_add(p, "metric_rejected", "metric", m->name, "Rejected updates (not finite)",
 				(double)m->rejected);
 		if (counts(m))
-			take_counter(p, m, clock);
-		else if (m->kind == SONDE_METRIC_HISTOGRAM && h)
-			take_histogram(p, m->name, h);
-		else if (m->kind == SONDE_METRIC_GAUGE && m->count)
+			add_counter(p, m, clock);
+		else if (m->kind == SONDE_METRIC_HISTOGRAM && h) {
+			double sum = session_add(p, "metric_sum", "metric", m->name, "Sum of a histogram",
+					live_real(h->sum));
+			double count = session_add(p, "metric_count", "metric", m->name,
+					"Number of values of a histogram", (double)h->count);
+
+			session_put(p, "metric_mean", "metric", m->name, "Mean of a histogram",
+					count > 0 ? sum / count : NAN);
+		} else if (m->kind == SONDE_METRIC_GAUGE && m->count)
 			session_put(p, "metric_last", "metric", m->name, "Last value of a gauge", live_real(m->value));
 	}
 }
@@ -130,7 +127,7 @@ static double number(const struct model_run *run, const char *keys)
 	return n == STORE_NULL ? NAN : (double)n;
 }
 
-static void take_usage(struct session_profile *p, const struct model_run *run, double wall)
+static void add_usage(struct session_profile *p, const struct model_run *run, double wall)
 {
 	double cpu = (number(run, "usage.user_ns") + number(run, "usage.system_ns")) / 1e9;
 
@@ -139,15 +136,6 @@ static void take_usage(struct session_profile *p, const struct model_run *run, d
 	session_put(p, "cpus", "", "", "CPUs used on average", wall > 0 ? cpu / wall : NAN);
 	session_put(p, "max_rss_bytes", "", "", "Peak resident memory of a process",
 			number(run, "usage.max_rss_bytes"));
-}
-
-/* Drop the rate of a metric that started during the warm-up but was not marked at its end: its counts before and
- * after the end cannot be separated. */
-static void drop_cold_rates(struct session_profile *p, int64_t warm_ns)
-{
-	for (struct session_value *v = p->values; v < p->values + p->value_count; v++)
-		if (v->rate_repeat == p->repeat_count && !v->rate.is_marked && v->rate.first_s * 1e9 < (double)warm_ns)
-			v->each[p->repeat_count - 1] = NAN;
 }
 
 /* Steps or spans by name, of all processes. */
@@ -245,7 +233,7 @@ static int tally_rows(struct tallies *t, const struct source *s, struct model_ru
 	return rc;
 }
 
-static int take_rows(struct session_profile *p, const struct source *s, struct model_run *run, struct sonde_err *err)
+static int add_rows(struct session_profile *p, const struct source *s, struct model_run *run, struct sonde_err *err)
 {
 	struct tallies t = { .names = MAP_INIT };
 	int rc = tally_rows(&t, s, run, p->spec->warm_up_ns, err);
@@ -262,19 +250,24 @@ static int take_rows(struct session_profile *p, const struct source *s, struct m
 	return rc;
 }
 
-int session_profile_take(struct session_profile *p, const char *path, int64_t wall_ns, struct sonde_err *err)
+int session_profile_add_run(struct session_profile *p, const char *path, int64_t wall_ns, struct sonde_err *err)
 {
 	struct model_run *run;
 	int rc = model_run_open(&run, path, err);
 
 	if (rc < 0)
 		return rc;
-	take_usage(p, run, (double)wall_ns / 1e9);
-	if (p->spec->warm_up_ns)
-		drop_cold_rates(p, model_run_start_ns(run) + p->spec->warm_up_ns);
+	add_usage(p, run, (double)wall_ns / 1e9);
+	if (p->spec->warm_up_ns) {
+		/* No rate without a mark at the end of the warm-up: counts before and after cannot be separated. */
+		for (struct session_value *v = p->values; v < p->values + p->value_count; v++)
+			if (v->rate_repeat == p->repeat_count && !v->rate.is_marked &&
+					v->rate.first_s * 1e9 < (double)(model_run_start_ns(run) + p->spec->warm_up_ns))
+				v->each[p->repeat_count - 1] = NAN;
+	}
 	rc = model_load(run, MODEL_NAMES, err);
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && rc == 0; i++)
-		rc = take_rows(p, &sources[i], run, err);
+		rc = add_rows(p, &sources[i], run, err);
 	model_run_free(run);
 	return rc;
 }

@@ -134,25 +134,10 @@ static void json_value(struct json *j, const struct session_profile *p, const st
 	json_kreal(j, "median", session_value_median(p, v));
 	json_kreal(j, "mean", m.mean);
 	json_kreal(j, "max", m.max);
-	json_key(j, "each");
-	json_array(j);
+	json_karray(j, "each");
 	for (size_t i = 0; i < p->repeat_count; i++)
 		json_real(j, v->each[i]);
 	json_end(j);
-	json_end(j);
-}
-
-static void json_repeat(struct json *j, const struct session_repeat *r)
-{
-	json_object(j);
-	json_kstr(j, "run", r->run);
-	if (WIFEXITED(r->status))
-		json_kint(j, "exit_code", WEXITSTATUS(r->status));
-	else
-		json_kint(j, "signal", WTERMSIG(r->status));
-	json_kbool(j, "is_cut", r->is_cut);
-	json_kbool(j, "has_timed_out", r->has_timed_out);
-	json_kbool(j, "has_failed", session_repeat_failed(r));
 	json_end(j);
 }
 
@@ -167,8 +152,7 @@ static void json_breaches(struct json *j, const struct session_profile *p)
 	struct session_breach breaches[SESSION_THRESHOLDS_MAX];
 	size_t n = session_breaches(p, breaches);
 
-	json_key(j, "breaches");
-	json_array(j);
+	json_karray(j, "breaches");
 	for (size_t i = 0; i < n; i++) {
 		json_object(j);
 		json_kstr(j, "metric", breaches[i].threshold->metric);
@@ -184,8 +168,7 @@ static void json_recommended(struct json *j, const struct session_profile *p)
 {
 	double memory_bytes = session_recommended_memory_bytes(p);
 
-	json_key(j, "recommended");
-	json_object(j);
+	json_kobject(j, "recommended");
 	json_kreal(j, "cpus", session_recommended_cpus(p));
 	json_key(j, "memory_bytes");
 	if (isnan(memory_bytes))
@@ -193,7 +176,7 @@ static void json_recommended(struct json *j, const struct session_profile *p)
 	else
 		json_int(j, (int64_t)memory_bytes);
 	json_kstr(j, "basis",
-			p->spec->image ? "the most of all repeats and a fifth; of the container, as seen last"
+			p->spec->image ? "maximum of all repeats plus 20 %; of the container: last reading"
 				       : "the most of all repeats and a fifth; memory by the largest process, "
 					 "cpus by the average");
 	json_end(j);
@@ -203,12 +186,10 @@ static void json_sweep(struct json *j, const struct session_profile *p)
 {
 	const struct session_point *best = session_recommended_point(p);
 
-	json_key(j, "sweep");
-	json_object(j);
+	json_kobject(j, "sweep");
 	json_kstr(j, "over", p->spec->sweep.over);
 	json_kstr(j, "metric", p->spec->sweep.metric);
-	json_key(j, "points");
-	json_array(j);
+	json_karray(j, "points");
 	for (size_t i = 0; i < p->point_count; i++) {
 		json_object(j);
 		json_kstr(j, "value", p->points[i].text);
@@ -226,8 +207,7 @@ static void json_sweep(struct json *j, const struct session_profile *p)
 
 static void json_dumps(struct json *j, const struct session_profile *p)
 {
-	json_key(j, "dumps");
-	json_array(j);
+	json_karray(j, "dumps");
 	for (const struct session_dump *d = p->dumps; d < p->dumps + p->dump_count; d++) {
 		json_object(j);
 		json_kuint(j, "repeat", d->repeat);
@@ -251,8 +231,7 @@ void session_write_json(struct buf *out, const struct session_profile *p)
 	json_kstr(&j, "name", p->spec->name);
 	json_kbool(&j, "has_failed", session_failed(p));
 	if (p->dataset.path) {
-		json_key(&j, "dataset");
-		json_object(&j);
+		json_kobject(&j, "dataset");
 		json_kstr(&j, "source", p->spec->dataset.source);
 		json_kstr(&j, "path", p->dataset.path);
 		json_kstr(&j, "sha256", p->dataset.sha256);
@@ -260,13 +239,21 @@ void session_write_json(struct buf *out, const struct session_profile *p)
 		json_kint(&j, "resumed_bytes", p->dataset.resumed_bytes);
 		json_end(&j);
 	}
-	json_key(&j, "repeats");
-	json_array(&j);
-	for (size_t i = 0; i < p->repeat_count; i++)
-		json_repeat(&j, &p->repeats[i]);
+	json_karray(&j, "repeats");
+	for (size_t i = 0; i < p->repeat_count; i++) {
+		json_object(&j);
+		json_kstr(&j, "run", p->repeats[i].run);
+		if (WIFEXITED(p->repeats[i].status))
+			json_kint(&j, "exit_code", WEXITSTATUS(p->repeats[i].status));
+		else
+			json_kint(&j, "signal", WTERMSIG(p->repeats[i].status));
+		json_kbool(&j, "is_cut", p->repeats[i].is_cut);
+		json_kbool(&j, "has_timed_out", p->repeats[i].has_timed_out);
+		json_kbool(&j, "has_failed", session_repeat_failed(&p->repeats[i]));
+		json_end(&j);
+	}
 	json_end(&j);
-	json_key(&j, "values");
-	json_array(&j);
+	json_karray(&j, "values");
 	for (size_t i = 0; i < p->value_count; i++)
 		json_value(&j, p, &p->values[i]);
 	json_end(&j);

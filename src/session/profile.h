@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "live/board-reader.h"
-#include "live/rate.h"
 #include "session/spec.h"
 #include "stats/summary.h"
 
@@ -68,12 +67,12 @@ struct session_profile {
 };
 
 /* Adds the final board of a process of the last repeat. */
-void session_profile_take_board(struct session_profile *p, struct live_board *board, const struct live_clock *clock);
+void session_profile_add_board(struct session_profile *p, struct live_board *board, const struct live_clock *clock);
 /* Marks the end of the warm-up: counts up to now of a running process of this repeat are excluded from its rates. */
 void session_profile_mark_board(struct session_profile *p, struct live_board *board, const struct live_clock *clock,
 		double now_s);
 /* Adds the values of the run directory of the last repeat. */
-int session_profile_take(struct session_profile *p, const char *run, int64_t wall_ns, struct sonde_err *err);
+int session_profile_add_run(struct session_profile *p, const char *run, int64_t wall_ns, struct sonde_err *err);
 /* Over the repeats that have the value. n 0: none. */
 struct stats_moments session_value_moments(const struct session_profile *p, const struct session_value *v);
 double session_value_median(const struct session_profile *p, const struct session_value *v);

@@ -121,21 +121,11 @@ static void add_sweep(struct buf *out, const struct session_profile *p)
 	buf_adds(out, "</table>\n");
 }
 
-static void add_breaches(struct buf *out, const struct session_profile *p)
-{
-	struct session_breach all[SESSION_THRESHOLDS_MAX];
-	size_t n = session_breaches(p, all);
-
-	for (size_t i = 0; i < n; i++) {
-		buf_adds(out, "<p class=bad>Threshold breached: ");
-		buf_add_html(out, all[i].threshold->metric);
-		buf_addf(out, " is %.6g</p>\n", all[i].value);
-	}
-}
-
 void session_write_html(struct buf *out, const struct session_profile *p)
 {
 	double cpus = session_recommended_cpus(p), memory_bytes = session_recommended_memory_bytes(p);
+	struct session_breach all[SESSION_THRESHOLDS_MAX];
+	size_t n;
 
 	buf_adds(out, "<!doctype html><html lang=en><meta charset=utf-8><title>");
 	buf_add_html(out, p->spec->name);
@@ -151,7 +141,12 @@ void session_write_html(struct buf *out, const struct session_profile *p)
 			session_failed(p) ? ", <span class=bad>failed</span>" : "");
 	if (!isnan(cpus) && !isnan(memory_bytes))
 		buf_addf(out, "<p>Recommended limits: cpus %.2f, memory %.0fM</p>\n", cpus, memory_bytes / 1048576);
-	add_breaches(out, p);
+	n = session_breaches(p, all);
+	for (size_t i = 0; i < n; i++) {
+		buf_adds(out, "<p class=bad>Threshold breached: ");
+		buf_add_html(out, all[i].threshold->metric);
+		buf_addf(out, " is %.6g</p>\n", all[i].value);
+	}
 	if (p->point_count)
 		add_sweep(out, p);
 	add_values(out, p);

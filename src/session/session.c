@@ -49,7 +49,6 @@ int session_knobs_add(struct session_knobs *k, const char *name, const char *tex
 	return 0;
 }
 
-/* The board is written by the program and untrusted: all accesses are bounded. */
 void session_knobs_poll(struct session_knobs *k, int dirfd, const char *board)
 {
 	CLEANUP(cleanup_fd)
@@ -105,14 +104,6 @@ static int nomem(struct sonde_err *err)
 	return err_sys(err, ENOMEM, "cannot prepare the session");
 }
 
-static int get_dataset(struct session_profile *p, struct plan *plan, struct arena *arena, struct sonde_err *err)
-{
-	int rc = p->spec->dataset.source ? dataset_fetch(&p->spec->dataset, &p->dataset, arena, err) : 0;
-
-	plan->dataset = p->dataset.path;
-	return rc;
-}
-
 /* Replaces {dataset} by its path, and {NAME} by the value of a sweep. */
 static char *fill_in(const struct plan *plan, const char *word, struct arena *arena)
 {
@@ -122,7 +113,7 @@ static char *fill_in(const struct plan *plan, const char *word, struct arena *ar
 					  : filled;
 }
 
-static int make_argv(struct plan *plan, struct arena *arena, struct sonde_err *err)
+static int build_argv(struct plan *plan, struct arena *arena, struct sonde_err *err)
 {
 	const struct session_spec *s = plan->spec;
 	size_t n = 0, commands = tool_wrap_count(s->command), args = tool_wrap_count(s->args);
@@ -136,7 +127,7 @@ static int make_argv(struct plan *plan, struct arena *arena, struct sonde_err *e
 	return plan->argv ? 0 : nomem(err);
 }
 
-static int make_env(struct plan *plan, struct arena *arena, struct sonde_err *err)
+static int build_env(struct plan *plan, struct arena *arena, struct sonde_err *err)
 {
 	size_t n = 0;
 
@@ -156,7 +147,7 @@ static bool has_limits(const struct job_limits *l)
 	return l->cpus > 0 || l->memory_bytes || l->pids || l->cpu_weight;
 }
 
-static int make_place(struct plan *plan, struct sonde_err *err)
+static int build_isolation(struct plan *plan, struct sonde_err *err)
 {
 	const struct session_spec *s = plan->spec;
 
@@ -193,7 +184,7 @@ struct board_taker {
 	struct session_knobs *knobs;
 };
 
-static void take_board(void *arg, int dirfd, const char *name)
+static void on_board(void *arg, int dirfd, const char *name)
 {
 	struct board_taker *t = arg;
 	struct live_board *board = malloc(sizeof(*board)); /* too large for the stack */
@@ -202,7 +193,7 @@ static void take_board(void *arg, int dirfd, const char *name)
 	live_clock_read(&clock, dirfd);
 	live_clock_set(&clock);
 	if (board && live_board_read(board, dirfd, name, NULL) == 0)
-		session_profile_take_board(t->profile, board, &clock);
+		session_profile_add_board(t->profile, board, &clock);
 	session_knobs_poll(t->knobs, dirfd, name);
 	free(board);
 }
@@ -241,7 +232,7 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 		.timeout_ns = end_after_ns(plan->spec, &is_cut),
 		.ladder = &plan->spec->ladder,
 		.is_bound = true,
-		.board = take_board,
+		.board = on_board,
 		.board_arg = &taker,
 		.look = plan->spec->warm_up_ns ? mark_board : NULL,
 		.look_after_ns = plan->spec->warm_up_ns };
@@ -262,11 +253,11 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 			.is_cut = result.has_timed_out && is_cut,
 			.has_timed_out = result.has_timed_out && !is_cut };
 		snprintf(r->run, sizeof(r->run), "%s", result.path.data);
-		rc = session_profile_take(p, r->run, result.wall_ns, err);
+		rc = session_profile_add_run(p, r->run, result.wall_ns, err);
 		if (rc == 0)
 			rc = tools_collect(&tools, r->run, err);
 		if (rc == 0)
-			session_dumps_take(p, r->run);
+			session_dumps_read(p, r->run);
 		if (rc == 0 && !session_repeat_failed(r))
 			rc = session_knobs_check(&plan->knobs, err);
 	} else {
@@ -322,14 +313,16 @@ static int run_point(struct session_profile *p, const struct session_spec *spec,
 	*plan = (struct plan){ .spec = spec, .arena = arena };
 	p->spec = spec;
 	rc = set_point(plan, point_text, err);
+	if (rc == 0) {
+		rc = p->spec->dataset.source ? dataset_fetch(&p->spec->dataset, &p->dataset, arena, err) : 0;
+		plan->dataset = p->dataset.path;
+	}
 	if (rc == 0)
-		rc = get_dataset(p, plan, arena, err);
+		rc = build_argv(plan, arena, err);
 	if (rc == 0)
-		rc = make_argv(plan, arena, err);
+		rc = build_env(plan, arena, err);
 	if (rc == 0)
-		rc = make_env(plan, arena, err);
-	if (rc == 0)
-		rc = make_place(plan, err);
+		rc = build_isolation(plan, err);
 	return rc < 0 ? rc : repeat(p, plan, dir, err);
 }
 
@@ -349,18 +342,6 @@ static struct session_spec *spec_of(const struct session_spec *spec, size_t i, c
 	else
 		*text = spec->sweep.texts[i];
 	return one;
-}
-
-static void note_point(struct session_profile *to, const struct session_profile *from, size_t i)
-{
-	const struct session_sweep *sweep = &from->spec->sweep;
-	struct session_point *point = &to->points[to->point_count++];
-
-	*point = (struct session_point){ .text = sweep->texts[i],
-		.value = isnan(sweep->values[i]) ? (double)i : sweep->values[i],
-		.metric = session_metric(from, sweep->metric),
-		.has_failed = session_failed(from) };
-	snprintf(point->run, sizeof(point->run), "%s", from->repeats[0].run);
 }
 
 /* The first point is the requested run; the others are in its directory. */
@@ -385,8 +366,16 @@ static int run_sweep(struct session_profile *p, const struct session_spec *spec,
 		}
 		if (rc == 0)
 			rc = run_point(one, point, text, i ? path.data : dir, arena, err);
-		if (rc == 0)
-			note_point(p, one, i);
+		if (rc == 0) {
+			const struct session_sweep *sweep = &one->spec->sweep;
+			struct session_point *to = &p->points[p->point_count++];
+
+			*to = (struct session_point){ .text = sweep->texts[i],
+				.value = isnan(sweep->values[i]) ? (double)i : sweep->values[i],
+				.metric = session_metric(one, sweep->metric),
+				.has_failed = session_failed(one) };
+			snprintf(to->run, sizeof(to->run), "%s", one->repeats[0].run);
+		}
 	}
 	return rc;
 }

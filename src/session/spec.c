@@ -32,7 +32,7 @@ static int each_pair(struct config_reader *r, yaml_node_t *map, const char *what
 	return rc;
 }
 
-static int take_variable(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, void *into)
+static int parse_variable(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, void *into)
 {
 	struct session_spec *s = into;
 	const char *name = config_text(key), *text = config_text(value);
@@ -45,12 +45,12 @@ static int take_variable(struct config_reader *r, yaml_node_t *key, yaml_node_t 
 	return s->env[s->env_count++] ? 0 : nomem(r);
 }
 
-static int take_env(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_env(struct config_reader *r, yaml_node_t *map, void *into)
 {
-	return each_pair(r, map, "env", into, take_variable);
+	return each_pair(r, map, "env", into, parse_variable);
 }
 
-static int take_knob(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, void *into)
+static int parse_knob(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, void *into)
 {
 	struct session_spec *s = into;
 	struct session_knobs check = { .count = 0 };
@@ -70,12 +70,12 @@ static int take_knob(struct config_reader *r, yaml_node_t *key, yaml_node_t *val
 	return k->name && k->text ? 0 : nomem(r);
 }
 
-static int take_knobs(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_knobs(struct config_reader *r, yaml_node_t *map, void *into)
 {
-	return each_pair(r, map, "knobs", into, take_knob);
+	return each_pair(r, map, "knobs", into, parse_knob);
 }
 
-static int take_size(struct config_reader *r, yaml_node_t *value, void *into)
+static int parse_size(struct config_reader *r, yaml_node_t *value, void *into)
 {
 	static const char units[] = "KMGT";
 	const char *text = config_text(value), *unit;
@@ -92,7 +92,7 @@ static int take_size(struct config_reader *r, yaml_node_t *value, void *into)
 	return 0;
 }
 
-static int take_cpus(struct config_reader *r, yaml_node_t *value, void *into)
+static int parse_cpus(struct config_reader *r, yaml_node_t *value, void *into)
 {
 	double cpus;
 
@@ -102,11 +102,11 @@ static int take_cpus(struct config_reader *r, yaml_node_t *value, void *into)
 	return 0;
 }
 
-static int take_limits(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_limits(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	static const struct config_key keys[] = {
-		{ "cpus", CONFIG_OTHER, 0, .take = take_cpus },
-		{ "memory", CONFIG_OTHER, 0, .take = take_size },
+		{ "cpus", CONFIG_OTHER, 0, .take = parse_cpus },
+		{ "memory", CONFIG_OTHER, 0, .take = parse_size },
 		{ "pids", CONFIG_WHOLE, offsetof(struct job_limits, pids), .min = 1 },
 		{ NULL },
 	};
@@ -114,7 +114,7 @@ static int take_limits(struct config_reader *r, yaml_node_t *map, void *into)
 	return config_take_map(r, map, keys, "limits", &((struct session_spec *)into)->limits);
 }
 
-static int take_ladder(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_ladder(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	static const struct config_key keys[] = {
 		{ "interrupt", CONFIG_DURATION, offsetof(struct job_ladder, interrupt_ns) },
@@ -130,7 +130,7 @@ static bool is_digest(const char *text)
 	return strlen(text) == SHA256_TEXT_BYTES - 1 && !text[strspn(text, "0123456789abcdef")];
 }
 
-static int take_dataset(struct config_reader *r, yaml_node_t *value, void *into)
+static int parse_dataset(struct config_reader *r, yaml_node_t *value, void *into)
 {
 	static const struct config_key keys[] = {
 		{ "source", CONFIG_TEXT, offsetof(struct session_dataset, source) },
@@ -206,7 +206,7 @@ static int take_mount(struct config_reader *r, yaml_node_t *item, struct session
 	return rc;
 }
 
-static int take_mounts(struct config_reader *r, yaml_node_t *list, void *into)
+static int parse_mounts(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	yaml_node_t *item;
 	int rc = 0;
@@ -218,7 +218,7 @@ static int take_mounts(struct config_reader *r, yaml_node_t *list, void *into)
 	return rc;
 }
 
-static int take_points(struct config_reader *r, yaml_node_t *list, void *into)
+static int parse_points(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	struct session_sweep *s = into;
 	yaml_node_t *item;
@@ -238,7 +238,7 @@ static int take_points(struct config_reader *r, yaml_node_t *list, void *into)
 }
 
 /* Limits are numbers or sizes; values for arguments may be any text. */
-static int take_values(struct config_reader *r, yaml_node_t *map, struct session_sweep *s)
+static int parse_values(struct config_reader *r, yaml_node_t *map, struct session_sweep *s)
 {
 	yaml_node_t *list = config_find(r, map, "values");
 
@@ -247,9 +247,9 @@ static int take_values(struct config_reader *r, yaml_node_t *map, struct session
 		int rc = 0;
 
 		if (strcmp(s->over, "cpus") == 0)
-			rc = take_cpus(r, config_item(r, list, i), &limits);
+			rc = parse_cpus(r, config_item(r, list, i), &limits);
 		else if (strcmp(s->over, "memory") == 0)
-			rc = take_size(r, config_item(r, list, i), &limits);
+			rc = parse_size(r, config_item(r, list, i), &limits);
 		if (rc < 0)
 			return rc;
 		s->values[i] = limits.cpus > 0 ? limits.cpus : (double)limits.memory_bytes;
@@ -259,11 +259,11 @@ static int take_values(struct config_reader *r, yaml_node_t *map, struct session
 	return 0;
 }
 
-static int take_sweep(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_sweep(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	static const struct config_key keys[] = {
 		{ "over", CONFIG_TEXT, offsetof(struct session_sweep, over) },
-		{ "values", CONFIG_OTHER, 0, .take = take_points },
+		{ "values", CONFIG_OTHER, 0, .take = parse_points },
 		{ "metric", CONFIG_TEXT, offsetof(struct session_sweep, metric) },
 		{ "tolerance", CONFIG_REAL, offsetof(struct session_sweep, tolerance) },
 		{ NULL },
@@ -278,10 +278,10 @@ static int take_sweep(struct config_reader *r, yaml_node_t *map, void *into)
 		return config_error(r, map, "a sweep needs 'over' and at least two 'values'");
 	if (rc == 0 && !(s->tolerance >= 0 && s->tolerance < 1))
 		return config_error(r, map, "'tolerance' must be from 0 to 1");
-	return rc < 0 ? rc : take_values(r, map, s);
+	return rc < 0 ? rc : parse_values(r, map, s);
 }
 
-static int take_outputs(struct config_reader *r, yaml_node_t *list, void *into)
+static int parse_outputs(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	static const char *const words[] = { [SESSION_JSON] = "json",
 		[SESSION_OPENMETRICS] = "openmetrics",
@@ -304,7 +304,7 @@ static int take_outputs(struct config_reader *r, yaml_node_t *list, void *into)
 	return 0;
 }
 
-static int take_threshold(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, void *into)
+static int parse_threshold(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, void *into)
 {
 	static const struct config_key keys[] = {
 		{ "min", CONFIG_REAL, offsetof(struct session_threshold, min) },
@@ -325,9 +325,9 @@ static int take_threshold(struct config_reader *r, yaml_node_t *key, yaml_node_t
 	return rc;
 }
 
-static int take_thresholds(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_thresholds(struct config_reader *r, yaml_node_t *map, void *into)
 {
-	return each_pair(r, map, "thresholds", into, take_threshold);
+	return each_pair(r, map, "thresholds", into, parse_threshold);
 }
 
 static const struct config_key spec_keys[] = {
@@ -337,22 +337,22 @@ static const struct config_key spec_keys[] = {
 	{ "rootfs", CONFIG_TEXT, SPEC(root) },
 	{ "args", CONFIG_LIST, SPEC(args) },
 	{ "container_args", CONFIG_LIST, SPEC(engine_args) },
-	{ "env", CONFIG_OTHER, 0, .take = take_env },
-	{ "dataset", CONFIG_OTHER, 0, .take = take_dataset },
-	{ "mounts", CONFIG_OTHER, 0, .take = take_mounts },
-	{ "companions", CONFIG_OTHER, 0, .take = spec_take_companions },
-	{ "tools", CONFIG_OTHER, 0, .take = spec_take_tools },
-	{ "probes", CONFIG_OTHER, 0, .take = spec_take_probes },
-	{ "knobs", CONFIG_OTHER, 0, .take = take_knobs },
-	{ "sweep", CONFIG_OTHER, 0, .take = take_sweep },
-	{ "limits", CONFIG_OTHER, 0, .take = take_limits },
+	{ "env", CONFIG_OTHER, 0, .take = parse_env },
+	{ "dataset", CONFIG_OTHER, 0, .take = parse_dataset },
+	{ "mounts", CONFIG_OTHER, 0, .take = parse_mounts },
+	{ "companions", CONFIG_OTHER, 0, .take = spec_parse_companions },
+	{ "tools", CONFIG_OTHER, 0, .take = spec_parse_tools },
+	{ "probes", CONFIG_OTHER, 0, .take = spec_parse_probes },
+	{ "knobs", CONFIG_OTHER, 0, .take = parse_knobs },
+	{ "sweep", CONFIG_OTHER, 0, .take = parse_sweep },
+	{ "limits", CONFIG_OTHER, 0, .take = parse_limits },
 	{ "warm_up", CONFIG_DURATION, SPEC(warm_up_ns) },
 	{ "duration", CONFIG_DURATION, SPEC(duration_ns) },
 	{ "timeout", CONFIG_DURATION, SPEC(timeout_ns) },
-	{ "ladder", CONFIG_OTHER, 0, .take = take_ladder },
+	{ "ladder", CONFIG_OTHER, 0, .take = parse_ladder },
 	{ "repeats", CONFIG_WHOLE, SPEC(repeats), .min = 1 },
-	{ "outputs", CONFIG_OTHER, 0, .take = take_outputs },
-	{ "thresholds", CONFIG_OTHER, 0, .take = take_thresholds },
+	{ "outputs", CONFIG_OTHER, 0, .take = parse_outputs },
+	{ "thresholds", CONFIG_OTHER, 0, .take = parse_thresholds },
 	{ NULL },
 };
 
@@ -382,7 +382,7 @@ static int check(struct config_reader *r, const yaml_node_t *root, struct sessio
 	return 0;
 }
 
-static int take_spec(struct config_reader *r, yaml_node_t *root)
+static int parse_spec(struct config_reader *r, yaml_node_t *root)
 {
 	int rc = config_take_map(r, root, spec_keys, NULL, r->context);
 
@@ -394,5 +394,5 @@ int session_spec_load(struct session_spec *spec, const char *path, struct arena 
 	struct config_reader r = { .path = path, .arena = arena, .err = err, .what = "a session", .context = spec };
 
 	*spec = (struct session_spec){ .ladder = JOB_LADDER_USUAL, .repeats = 1, .probes = { "trace", "system" } };
-	return config_load(&r, take_spec);
+	return config_load(&r, parse_spec);
 }

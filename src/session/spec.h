@@ -7,15 +7,45 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/sha256.h"
 #include "config/config.h"
 #include "launch/job.h"
 #include "session/companions.h"
-#include "session/dataset.h"
 #include "sonde/shm.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * The data of a session as a local file.
+ *
+ *	file:PATH                      used in place
+ *	http://..., https://...       downloaded
+ *	s3://BUCKET/KEY               downloaded, signed with $AWS_ACCESS_KEY_ID and $AWS_SECRET_ACCESS_KEY if set;
+ *	                              `endpoint` or $AWS_ENDPOINT_URL replaces Amazon's server
+ *	sage://BUCKET/PATH            from the Sage object store, with $SAGE_TOKEN if it is set
+ *
+ * Downloads are cached by source in $XDG_CACHE_HOME/sonde/datasets. With a sha256, a valid cached copy is not
+ * downloaded again, and an interrupted download is resumed; without one, the parts may not belong together, and it
+ * restarts.
+ */
+
+struct session_dataset {
+	const char *source;   /* NULL: no dataset */
+	const char *sha256;   /* expected digest; NULL: any */
+	const char *endpoint; /* of s3 and sage; NULL: the default */
+};
+
+struct dataset_file {
+	char *path; /* absolute */
+	char sha256[SHA256_TEXT_BYTES];
+	bool was_cached;
+	int64_t resumed_bytes; /* bytes that an earlier attempt had downloaded */
+};
+
+int dataset_check(const struct session_dataset *d, struct sonde_err *err); /* checks the syntax of the source */
+int dataset_fetch(const struct session_dataset *d, struct dataset_file *f, struct arena *arena, struct sonde_err *err);
 
 #define SESSION_KNOBS_MAX 16
 #define SESSION_KNOB_PREFIX "knob." /* of the name of a swept knob */
@@ -32,9 +62,10 @@ struct session_knobs {
 
 /* A second value of the same name replaces the first. -E2BIG: too many. */
 int session_knobs_add(struct session_knobs *k, const char *name, const char *text, struct sonde_err *err);
-/* Records which of them are on the board of a process. */
+/* Marks the knobs that the program has declared on its board, a file in dirfd. The board is untrusted. */
 void session_knobs_poll(struct session_knobs *k, int dirfd, const char *board);
-int session_knobs_check(const struct session_knobs *k, struct sonde_err *err); /* -ENOENT: a knob was never requested */
+/* -ENOENT: the program has declared no such knob; the error names it. */
+int session_knobs_check(const struct session_knobs *k, struct sonde_err *err);
 
 #define SESSION_REPEATS_MAX 100
 #define SESSION_THRESHOLDS_MAX 32
@@ -93,11 +124,11 @@ struct session_spec {
 /* The arena owns the strings of the spec. */
 int session_spec_load(struct session_spec *spec, const char *path, struct arena *arena, struct sonde_err *err);
 
-/* Private: between spec.c and spec-companions.c. For rows of a struct config_key; into is a struct session_spec. */
+/* Private: between spec.c and companions.c. For rows of a struct config_key; into is a struct session_spec. */
 
 /* For rows of a struct config_key; into is a struct session_spec. */
-int spec_take_companions(struct config_reader *r, yaml_node_t *list, void *into);
-int spec_take_tools(struct config_reader *r, yaml_node_t *list, void *into);
-int spec_take_probes(struct config_reader *r, yaml_node_t *list, void *into);
+int spec_parse_companions(struct config_reader *r, yaml_node_t *list, void *into);
+int spec_parse_tools(struct config_reader *r, yaml_node_t *list, void *into);
+int spec_parse_probes(struct config_reader *r, yaml_node_t *list, void *into);
 
 #endif

@@ -347,7 +347,7 @@ int stats_effect(const struct stats_runs *runs, const struct stats_effect_option
 		return rc;
 	locate_runs(&c);
 	if (!c.count)
-		return err_set(err, EINVAL, "there is no pair to compare");
+		return err_set(err, EINVAL, "no pairs to compare");
 	e.pairs = c.pairs;
 	e.dropped = runs->first[runs->count] - runs->first[0] - c.pairs;
 	e.locations = stats_moments_of(c.location, c.count);

@@ -15,7 +15,7 @@
  * bench/duet-sim measures the coverage. Intervals target less error than the nominal 5 %, as a margin for data that
  * is less independent or less regular than assumed. With a fixed number of runs they target 4.4 %, so that coverage
  * of normal data is midway between 95 % and 96 %. At interim analyses it is 4.2 %, because there are many runs then,
- * of short commands, balanced in groups (duet/schedule.h): if a periodic disturbance correlates with the groups, the
+ * of short commands, balanced in groups (duet/duet.h): if a periodic disturbance correlates with the groups, the
  * answer of 60 runs varies by up to 4 % more than they show, which turns 4.2 % into 5 %.
  *
  * Pairs that are not finite are excluded and counted; so are runs without pairs.

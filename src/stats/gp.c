@@ -118,12 +118,10 @@ int gp_check(const struct stats_gp_data *data, struct sonde_err *err)
 				data->n, data->dims);
 	for (size_t i = 0; i < data->n; i++)
 		if (!isfinite(data->y[i]))
-			return err_set(err, EINVAL,
-					"a Gaussian process cannot learn from a value that is no finite number");
+			return err_set(err, EINVAL, "a value of a Gaussian process must be finite");
 	for (size_t i = 0; i < data->n * data->dims; i++)
 		if (!isfinite(data->x[i]))
-			return err_set(err, EINVAL,
-					"a Gaussian process cannot learn from a point that is no finite number");
+			return err_set(err, EINVAL, "a point of a Gaussian process must be finite");
 	return 0;
 }
 
@@ -147,7 +145,7 @@ int stats_gp_condition(struct stats_gp *gp, const struct stats_gp_data *data,
 	memcpy(gp->inverse_scale2, s.inverse_scale2, sizeof(gp->inverse_scale2));
 	gp->k = arena_alloc(arena, (data->dims + 4) * data->n * sizeof(*gp->k));
 	if (!gp->k || gp_evidence_init(&e, data, NULL, arena) < 0)
-		return err_sys(err, ENOMEM, "cannot make a Gaussian process");
+		return err_sys(err, ENOMEM, "cannot create a Gaussian process");
 	gp->v = gp->k + data->n;
 	gp->slope = gp->v + data->n;
 	gp->d = gp->slope + data->n;

@@ -330,3 +330,70 @@ double stats_sign_p(const double *x, size_t n, double m)
 		sum += heads(i, above + below);
 	return fmin(1, 2 * sum);
 }
+
+/*
+ * U counts the pairs of a value of a and a larger one of b. Its n + m over n equally likely values have the generating
+ * function of Gauss' binomial coefficients (Mann and Whitney, Annals of Mathematical Statistics 18(1), 1947): the
+ * product of (1 - q^(m + i)) / (1 - q^i) over i = 1 .. n.
+ */
+static double rank_sum_tail(size_t n, size_t m, size_t u)
+{
+	double ways[STATS_RANK_SUM_EXACT * STATS_RANK_SUM_EXACT / 4 + 1] = { 1 }, all = 0, sum = 0;
+	size_t top = n * m;
+
+	for (size_t i = 1; i <= n; i++) {
+		for (size_t k = top; k >= m + i; k--)
+			ways[k] -= ways[k - m - i];
+		for (size_t k = i; k <= top; k++)
+			ways[k] += ways[k - i];
+	}
+	for (size_t k = 0; k <= top; k++) {
+		all += ways[k];
+		sum += k <= u ? ways[k] : 0;
+	}
+	return sum / all;
+}
+
+double stats_rank_sum_p_least(size_t n, size_t m)
+{
+	int sign;
+
+	if (!n || !m)
+		return 1;
+	return fmin(1,
+			2 *
+					exp(lgamma_r((double)n + 1, &sign) + lgamma_r((double)m + 1, &sign) -
+							lgamma_r((double)(n + m) + 1, &sign)));
+}
+
+double stats_rank_sum_p(double *a, size_t n, double *b, size_t m)
+{
+	double u = 0, ties = 0, all = (double)(n + m), nm = (double)n * (double)m, sd;
+
+	if (!n || !m || stats_has_nan(a, n) || stats_has_nan(b, m))
+		return NAN;
+	stats_sort(a, n);
+	stats_sort(b, m);
+	for (size_t i = 0, k = 0, equal; i < n; i++) {
+		while (k < m && b[k] < a[i])
+			k++;
+		for (equal = 0; k + equal < m && b[k + equal] == a[i];)
+			equal++;
+		u += (double)(m - k - equal) + (double)equal / 2;
+	}
+	u = fmin(u, nm - u); /* the smaller tail; half a pair from a tie counts towards the middle */
+	if (n + m <= STATS_RANK_SUM_EXACT)
+		return fmin(1, 2 * rank_sum_tail(n, m, (size_t)ceil(u)));
+	/* Groups of equal values, in both samples together, reduce the variance. */
+	for (size_t i = 0, k = 0; i < n || k < m;) {
+		double value = i < n && (k == m || a[i] <= b[k]) ? a[i] : b[k], t = 0;
+
+		for (; i < n && a[i] == value; i++)
+			t++;
+		for (; k < m && b[k] == value; k++)
+			t++;
+		ties += t * t * t - t;
+	}
+	sd = sqrt(nm / 12 * (all + 1 - ties / (all * (all - 1))));
+	return sd > 0 ? fmin(1, 2 * stats_normal_cdf((u + 0.5 - nm / 2) / sd)) : 1;
+}

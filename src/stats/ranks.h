@@ -42,10 +42,21 @@ double stats_sign_p(const double *x, size_t n, double m);
  * ties slightly conservative.
  */
 
-enum { STATS_SIGNED_RANK_EXACT = 50 }; /* maximum sample size for the exact distribution, else normal */
+enum {
+	STATS_SIGNED_RANK_EXACT = 50,
+	STATS_RANK_SUM_EXACT = 50
+}; /* maximum sample size for the exact distribution, else normal */
 
 double stats_signed_rank_cut(size_t n, double tail);
 /* The tail of a cut; that of 1 for smaller cuts, the minimum possible. */
 double stats_signed_rank_tail(size_t n, double cut);
+
+/*
+ * Wilcoxon's rank-sum test: p of "two samples have the same distribution", two-sided. Exact for up to
+ * STATS_RANK_SUM_EXACT values together; with ties slightly conservative. NaN without values in both. Sorts both.
+ */
+double stats_rank_sum_p(double *a, size_t n, double *b, size_t m);
+/* The smallest p that samples of these sizes can have; 1 without values in both. */
+double stats_rank_sum_p_least(size_t n, size_t m);
 
 #endif

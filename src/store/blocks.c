@@ -43,23 +43,6 @@ static bool follows(const struct store_table *t, const struct store_block_info *
 	return !last || (b->number > last->number && b->first_row >= last->first_row + last->rows);
 }
 
-static struct store_block_info entry_info(const uint8_t *at)
-{
-	struct store_entry e;
-
-	memcpy(&e, at, sizeof(e));
-	return (struct store_block_info){
-		.offset = e.offset,
-		.bytes = e.bytes,
-		.rows = e.rows,
-		.number = e.number,
-		.first_row = e.first_row,
-		.time_min_ns = e.time_min_ns,
-		.time_max_ns = e.time_max_ns,
-		.dur_max_ns = e.dur_max_ns,
-	};
-}
-
 static void forget_blocks(struct store_table *t)
 {
 	t->count = 0;
@@ -68,7 +51,7 @@ static void forget_blocks(struct store_table *t)
 }
 
 /* 0 if a valid index was read, -ENOENT if the file has none. */
-static int take_index(struct store_table *t)
+static int read_index(struct store_table *t)
 {
 	struct store_index_head head;
 	const uint8_t *entries;
@@ -76,7 +59,20 @@ static int take_index(struct store_table *t)
 	if (!store_parse_index(t->bytes, t->size, &t->file, &head, &entries))
 		return -ENOENT;
 	for (uint64_t i = 0; i < head.entries; i++) {
-		struct store_block_info b = entry_info(entries + i * sizeof(struct store_entry));
+		const uint8_t *at = entries + i * sizeof(struct store_entry);
+		struct store_entry e;
+
+		memcpy(&e, at, sizeof(e));
+		struct store_block_info b = {
+			.offset = e.offset,
+			.bytes = e.bytes,
+			.rows = e.rows,
+			.number = e.number,
+			.first_row = e.first_row,
+			.time_min_ns = e.time_min_ns,
+			.time_max_ns = e.time_max_ns,
+			.dur_max_ns = e.dur_max_ns,
+		};
 
 		if (!follows(t, &b, (uint64_t)(entries - t->bytes) - sizeof(head)))
 			return -ENOENT;
@@ -88,29 +84,6 @@ static int take_index(struct store_table *t)
 	t->rows_total = head.rows_total;
 	t->has_index = true;
 	return 0;
-}
-
-static struct store_block_info head_info(const struct store_block_head *h, uint64_t offset)
-{
-	return (struct store_block_info){
-		.offset = offset,
-		.bytes = h->bytes + h->payload_bytes,
-		.rows = h->rows,
-		.number = h->number,
-		.first_row = h->first_row,
-		.time_min_ns = h->time_min_ns,
-		.time_max_ns = h->time_max_ns,
-		.dur_max_ns = h->dur_max_ns,
-	};
-}
-
-/* Even the header of a truncated block counts the blocks and rows up to it. */
-static void note_totals(struct store_table *t, const struct store_block_head *h)
-{
-	if (t->blocks_total < h->number + 1)
-		t->blocks_total = h->number + 1;
-	if (t->rows_total < h->first_row + h->rows)
-		t->rows_total = h->first_row + h->rows;
 }
 
 static size_t next_magic(const struct store_table *t, size_t from)
@@ -132,8 +105,21 @@ static int scan_blocks(struct store_table *t)
 			at = next_magic(t, at + 1);
 			continue;
 		}
-		note_totals(t, &head);
-		b = head_info(&head, at);
+		/* Even the header of a truncated block counts the blocks and rows up to it. */
+		if (t->blocks_total < head.number + 1)
+			t->blocks_total = head.number + 1;
+		if (t->rows_total < head.first_row + head.rows)
+			t->rows_total = head.first_row + head.rows;
+		b = (struct store_block_info){
+			.offset = at,
+			.bytes = head.bytes + head.payload_bytes,
+			.rows = head.rows,
+			.number = head.number,
+			.first_row = head.first_row,
+			.time_min_ns = head.time_min_ns,
+			.time_max_ns = head.time_max_ns,
+			.dur_max_ns = head.dur_max_ns,
+		};
 		if (!follows(t, &b, t->size)) {
 			at = next_magic(t, at + head.bytes);
 			continue;
@@ -150,7 +136,7 @@ int store_table_find_blocks(struct store_table *t)
 	int rc;
 
 	forget_blocks(t);
-	rc = take_index(t);
+	rc = read_index(t);
 	if (rc == -ENOENT) {
 		forget_blocks(t);
 		rc = scan_blocks(t);
@@ -177,29 +163,6 @@ static uint64_t missing(uint64_t total, uint64_t there)
 	return total > there ? total - there : 0;
 }
 
-/* "700 rows, 3 damaged or missing blocks, 900 bytes that could not be used, ..." */
-static void loss_words(struct store_loss *l)
-{
-	const struct {
-		uint64_t count;
-		const char *what;
-	} parts[] = {
-		{ l->rows, "rows" },
-		{ l->blocks, "damaged or missing blocks" },
-		{ l->bytes, "bytes that could not be used" },
-	};
-	char *at = l->text, *end = l->text + sizeof(l->text);
-
-	*at = '\0';
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (parts[i].count)
-			at += snprintf(at, (size_t)(end - at), "%s%" PRIu64 " %s", at == l->text ? "" : ", ",
-					parts[i].count, parts[i].what);
-	if (l->is_open)
-		snprintf(at, (size_t)(end - at), "%swhat its writer had not yet written when it ended",
-				at == l->text ? "" : ", ");
-}
-
 void store_table_loss(struct store_table *t, struct store_loss *loss)
 {
 	pthread_mutex_lock(&t->lock);
@@ -210,5 +173,23 @@ void store_table_loss(struct store_table *t, struct store_loss *loss)
 		.is_open = !t->has_index,
 	};
 	pthread_mutex_unlock(&t->lock);
-	loss_words(loss);
+	/* "700 rows, 3 damaged or missing blocks, 900 bytes that could not be used, ..." */
+	const struct {
+		uint64_t count;
+		const char *what;
+	} parts[] = {
+		{ loss->rows, "rows" },
+		{ loss->blocks, "damaged or missing blocks" },
+		{ loss->bytes, "bytes that could not be used" },
+	};
+	char *at = loss->text, *end = loss->text + sizeof(loss->text);
+
+	*at = '\0';
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].count)
+			at += snprintf(at, (size_t)(end - at), "%s%" PRIu64 " %s", at == loss->text ? "" : ", ",
+					parts[i].count, parts[i].what);
+	if (loss->is_open)
+		snprintf(at, (size_t)(end - at), "%swhat its writer had not yet written when it ended",
+				at == loss->text ? "" : ", ");
 }

@@ -41,7 +41,7 @@ struct section {
 	bool is_same;
 };
 
-static int take_section(struct store_decoder *d, struct input *in, size_t n, uint8_t *scratch, struct section *out)
+static int read_section(struct store_decoder *d, struct input *in, size_t n, uint8_t *scratch, struct section *out)
 {
 	uint32_t head, stored;
 	enum store_section mode;
@@ -74,13 +74,13 @@ struct planes {
 	uint64_t fixed;
 };
 
-static int take_planes(struct store_decoder *d, struct input *in, unsigned width, size_t rows, struct planes *p)
+static int read_planes(struct store_decoder *d, struct input *in, unsigned width, size_t rows, struct planes *p)
 {
 	*p = (struct planes){ .count = 0 };
 	for (unsigned k = 0; k < width; k++) {
 		struct section s;
 
-		if (take_section(d, in, rows, d->planes + k * rows, &s) < 0)
+		if (read_section(d, in, rows, d->planes + k * rows, &s) < 0)
 			return -EBADMSG;
 		if (s.is_same) {
 			p->fixed |= (uint64_t)*s.bytes << 8 * k;
@@ -148,12 +148,12 @@ static void fill(int64_t *out, size_t rows, int64_t value)
 		out[i] = value;
 }
 
-static int take_bitmap(struct store_decoder *d, struct input *in, size_t rows, const uint8_t **bitmap)
+static int read_bitmap(struct store_decoder *d, struct input *in, size_t rows, const uint8_t **bitmap)
 {
 	size_t n = (rows + 7) / 8;
 	uint8_t *scratch = d->planes + 8 * rows;
 	struct section s;
-	int rc = take_section(d, in, n, scratch, &s);
+	int rc = read_section(d, in, n, scratch, &s);
 
 	if (rc == 0 && s.is_same)
 		s.bytes = memset(scratch, *s.bytes, n);
@@ -167,7 +167,7 @@ static int decode_planes(struct store_decoder *d, const struct store_stream *s, 
 	struct planes planes;
 	uint64_t u[TILE], prev = s->first - s->base;
 
-	if (take_planes(d, in, s->width, rows, &planes) < 0 || in->at != in->end)
+	if (read_planes(d, in, s->width, rows, &planes) < 0 || in->at != in->end)
 		return -EBADMSG;
 	for (size_t at = 0; at < rows; at += TILE) {
 		size_t n = rows - at < TILE ? rows - at : TILE;
@@ -192,7 +192,7 @@ int store_decode_numbers(struct store_decoder *d, const struct store_stream *s, 
 		return -EBADMSG;
 	if (decoder_prepare(d, rows) < 0)
 		return -ENOMEM;
-	if (s->has_nulls && take_bitmap(d, &in, rows, &bitmap) < 0)
+	if (s->has_nulls && read_bitmap(d, &in, rows, &bitmap) < 0)
 		return -EBADMSG;
 	if (decode_planes(d, s, &in, rows, (uint64_t *)out) < 0)
 		return -EBADMSG;
@@ -212,7 +212,7 @@ int store_decode_bytes(struct store_decoder *d, const struct store_stream *s, co
 		return s->bytes == 0 ? 0 : -EBADMSG;
 	if (decoder_prepare(d, 1) < 0)
 		return -ENOMEM;
-	if (take_section(d, &in, s->first, out, &got) < 0 || in.at != in.end)
+	if (read_section(d, &in, s->first, out, &got) < 0 || in.at != in.end)
 		return -EBADMSG;
 	if (got.is_same)
 		memset(out, *got.bytes, s->first);

@@ -94,7 +94,7 @@ static struct plan plan_delta(const struct span *s, uint64_t first)
 	};
 }
 
-static struct plan make_plan(const struct span *s, uint64_t first, bool is_time)
+static struct plan build_plan(const struct span *s, uint64_t first, bool is_time)
 {
 	uint64_t range = (uint64_t)s->max - (uint64_t)s->min;
 	uint64_t delta_range = (uint64_t)s->delta_max - (uint64_t)s->delta_min;
@@ -249,7 +249,7 @@ int store_encode_ints(struct store_encoder *e, int64_t *values, size_t rows, boo
 		span = find_span(values, rows);
 	}
 	*range = (struct store_range){ .min = span.min, .max = span.max };
-	plan = make_plan(&span, (uint64_t)values[0], is_time);
+	plan = build_plan(&span, (uint64_t)values[0], is_time);
 	if (has_nulls && plan.encoding == STORE_CONSTANT)
 		plan = (struct plan){ .encoding = STORE_OFFSET, .first = plan.first, .base = plan.first };
 	fill_stream(s, &plan);

@@ -2,23 +2,56 @@
  * Write and validate the parts of a table file.
  */
 #include "store/format.h"
+
 #include "store/hash.h"
 
 #include <errno.h>
 #include <string.h>
+
+/* Schemas: the descriptors declared by the X-macros of schema.h. */
+
+#define COLUMN(P, k, n, s, d) { .name = #n, .doc = d, .kind = STORE_##k, .semantic = STORE_##s },
+#define NULL_INT STORE_NULL
+#define NULL_REAL STORE_NULL_REAL
+#define NULL_TEXT NULL
+#define NULL_FIELD(P, kind, n, s, d) .n = NULL_##kind,
+#define DEFINE(n, N, v, d) \
+	static const struct store_column_schema n##_columns[] = { STORE_COLUMNS_##N(COLUMN, N) }; \
+	const struct store_schema store_##n##_schema = { .name = #n, \
+		.doc = d, \
+		.version = v, \
+		.count = STORE_##N##_COLUMNS, \
+		.columns = n##_columns }; \
+	const struct store_##n store_##n##_nulls = { STORE_COLUMNS_##N(NULL_FIELD, N) };
+
+STORE_TABLES(DEFINE)
+
+#define LIST(n, N, v, d) &store_##n##_schema,
+const struct store_schema *const store_schemas[STORE_TABLE_COUNT] = { STORE_TABLES(LIST) };
+
+const struct store_schema *store_schema_find(const char *name)
+{
+	for (size_t i = 0; i < STORE_TABLE_COUNT; i++)
+		if (strcmp(store_schemas[i]->name, name) == 0)
+			return store_schemas[i];
+	return NULL;
+}
+
+int store_schema_column(const struct store_schema *s, const char *name)
+{
+	for (unsigned i = 0; i < s->count; i++)
+		if (strcmp(s->columns[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* Files. */
 
 #define HASH_BYTES sizeof(uint64_t)
 
 unsigned store_kind_streams(enum store_kind kind)
 {
 	return kind == STORE_TEXT ? 2 : 1;
-}
-
-static void add_hash(struct buf *out, size_t from, uint64_t salt)
-{
-	uint64_t hash = store_hash(out->data + from, out->len - from, salt);
-
-	buf_add(out, &hash, sizeof(hash));
 }
 
 static bool hash_holds(const uint8_t *bytes, size_t n, uint64_t salt)
@@ -63,7 +96,9 @@ void store_format_head(struct buf *out, const struct store_schema *schema, uint6
 		return;
 	head.bytes = (uint32_t)(out->len - from + HASH_BYTES);
 	memcpy(out->data + from, &head, sizeof(head));
-	add_hash(out, from, salt);
+	uint64_t hash = store_hash(out->data + from, out->len - from, salt);
+
+	buf_add(out, &hash, sizeof(hash));
 }
 
 struct cursor {
@@ -71,7 +106,7 @@ struct cursor {
 	bool is_bad;
 };
 
-static uint8_t take_byte(struct cursor *c)
+static uint8_t read_byte(struct cursor *c)
 {
 	if (c->at < c->end)
 		return *c->at++;
@@ -80,9 +115,9 @@ static uint8_t take_byte(struct cursor *c)
 }
 
 /* Read a name without NUL bytes into name[256]. */
-static void take_name(struct cursor *c, char name[256])
+static void read_name(struct cursor *c, char name[256])
 {
-	size_t n = take_byte(c);
+	size_t n = read_byte(c);
 
 	if (n == 0 || (size_t)(c->end - c->at) < n || memchr(c->at, 0, n)) {
 		c->is_bad = true;
@@ -95,14 +130,14 @@ static void take_name(struct cursor *c, char name[256])
 
 static int parse_columns(struct cursor *c, struct store_file_info *info)
 {
-	take_name(c, info->name);
+	read_name(c, info->name);
 	info->streams = 0;
 	for (unsigned i = 0; i < info->columns && !c->is_bad; i++) {
 		struct store_file_column *col = &info->column[i];
-		col->kind = take_byte(c);
-		col->semantic = take_byte(c);
-		col->streams = take_byte(c);
-		take_name(c, col->name);
+		col->kind = read_byte(c);
+		col->semantic = read_byte(c);
+		col->streams = read_byte(c);
+		read_name(c, col->name);
 		if (col->streams < 1 || col->streams > 4)
 			c->is_bad = true;
 		else if (col->kind <= STORE_TEXT && col->streams != store_kind_streams(col->kind))

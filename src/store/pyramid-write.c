@@ -4,7 +4,7 @@
  * Each lane keeps, for every level, up to 16 nodes that have no parent yet. The 16th completes a block: it is
  * written, and a node that summarizes it is added to the level above. The nodes of level 0 summarize leaves.
  */
-#include "store/pyramid-format.h"
+#include "store/pyramid-private.h"
 
 #include "base/buf.h"
 #include "base/fs.h"
@@ -118,29 +118,6 @@ static void sum_points(struct pyramid_node *n, const union event *events, unsign
 	}
 }
 
-static void sum_nodes(struct pyramid_node *n, const struct pyramid_node *nodes, unsigned count, bool is_slices)
-{
-	*n = nodes[0];
-	for (unsigned i = 1; i < count; i++) {
-		const struct pyramid_node *c = &nodes[i];
-
-		n->end_ns = c->end_ns > n->end_ns ? c->end_ns : n->end_ns;
-		n->count += c->count;
-		if (!is_slices) {
-			n->min = c->min < n->min ? c->min : n->min;
-			n->max = c->max > n->max ? c->max : n->max;
-			n->sum += c->sum;
-			continue;
-		}
-		n->busy_ns = sum_of(n->busy_ns, c->busy_ns);
-		n->names |= c->names;
-		if (c->longest_ns > n->longest_ns) {
-			n->longest_ns = c->longest_ns;
-			n->name = c->name;
-		}
-	}
-}
-
 static int push(struct pyramid_writer *w, struct lane *l, unsigned level, const struct pyramid_node *node);
 
 /* Write the buffered nodes of a level and add their parent to the level above. */
@@ -149,7 +126,26 @@ static int close_level(struct pyramid_writer *w, struct lane *l, unsigned level)
 	struct level *at = l->level[level];
 	struct pyramid_node parent;
 
-	sum_nodes(&parent, at->nodes, at->count, l->key.kind == PYRAMID_SLICES);
+	bool is_slices = l->key.kind == PYRAMID_SLICES;
+	parent = at->nodes[0];
+	for (unsigned i = 1; i < at->count; i++) {
+		const struct pyramid_node *c = &at->nodes[i];
+
+		parent.end_ns = c->end_ns > parent.end_ns ? c->end_ns : parent.end_ns;
+		parent.count += c->count;
+		if (!is_slices) {
+			parent.min = c->min < parent.min ? c->min : parent.min;
+			parent.max = c->max > parent.max ? c->max : parent.max;
+			parent.sum += c->sum;
+			continue;
+		}
+		parent.busy_ns = sum_of(parent.busy_ns, c->busy_ns);
+		parent.names |= c->names;
+		if (c->longest_ns > parent.longest_ns) {
+			parent.longest_ns = c->longest_ns;
+			parent.name = c->name;
+		}
+	}
 	align(w);
 	parent.offset = w->offset;
 	parent.children = at->count;
@@ -207,7 +203,7 @@ int pyramid_writer_open(struct pyramid_writer **out, int fd, uint64_t stamp, str
 	struct pyramid_head room = { .version = 0 };
 
 	if (!w)
-		return err_sys(err, ENOMEM, "cannot make a pyramid");
+		return err_sys(err, ENOMEM, "cannot create a pyramid");
 	w->fd = fd;
 	w->stamp = stamp;
 	buf_init(&w->out, 0);
@@ -272,32 +268,27 @@ int pyramid_add_point(struct pyramid_writer *w, int64_t lane, const struct pyram
 	return add(w, l, &e);
 }
 
-/* Write all buffered nodes, level by level, until one node is left: the root. */
-static int finish_lane(struct pyramid_writer *w, struct lane *l, struct pyramid_lane *out)
-{
-	int rc = l->count ? close_leaf(w, l) : 0;
-
-	*out = (struct pyramid_lane){ .key = l->key };
-	for (unsigned level = 0; rc == 0 && level < l->levels; level++) {
-		const struct level *at = l->level[level];
-
-		if (level + 1 == l->levels && at->count == 1) {
-			out->root = at->nodes[0];
-			out->level = level;
-		} else if (at->count) {
-			rc = close_level(w, l, level);
-		}
-	}
-	return rc;
-}
-
 static int finish(struct pyramid_writer *w, struct pyramid_lane *lanes)
 {
 	struct pyramid_head head = { .magic = PYRAMID_MAGIC, .version = PYRAMID_VERSION, .stamp = w->stamp };
 	size_t bytes = w->count * sizeof(*lanes);
 
 	for (size_t i = 0; i < w->count; i++) {
-		int rc = finish_lane(w, w->lanes[i], &lanes[i]);
+		/* Write all buffered nodes, level by level, until one node is left: the root. */
+		struct lane *l = w->lanes[i];
+		int rc = l->count ? close_leaf(w, l) : 0;
+
+		lanes[i] = (struct pyramid_lane){ .key = l->key };
+		for (unsigned level = 0; rc == 0 && level < l->levels; level++) {
+			const struct level *at = l->level[level];
+
+			if (level + 1 == l->levels && at->count == 1) {
+				lanes[i].root = at->nodes[0];
+				lanes[i].level = level;
+			} else if (at->count) {
+				rc = close_level(w, l, level);
+			}
+		}
 
 		if (rc < 0)
 			return rc;

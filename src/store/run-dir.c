@@ -5,7 +5,6 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "store/run-parts.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -103,7 +102,7 @@ static int check_json(const struct store_run *run, struct sonde_err *err)
 	int rc = read_start(run->dirfd, text, sizeof(text));
 
 	if (rc == -ENOENT) {
-		err_set(err, ENOENT, "the run '%s' has no " RUN_JSON ": its recorder died early", run->path);
+		err_set(err, ENOENT, "the run '%s' has no " RUN_JSON ": its recorder was killed early", run->path);
 		err_hint(err, "sonde recover %s", run->path);
 		return rc;
 	}
@@ -167,7 +166,7 @@ static int is_empty(const char *path)
 	return !found;
 }
 
-static int make_at(const char *dir, bool *is_made, struct sonde_err *err)
+static int create_at(const char *dir, bool *is_made, struct sonde_err *err)
 {
 	*is_made = access(dir, F_OK) < 0;
 	int rc = fs_mkdir_p(dir, 0700, err);
@@ -179,28 +178,14 @@ static int make_at(const char *dir, bool *is_made, struct sonde_err *err)
 		return err_sys(err, -empty, "cannot use '%s' for the run", dir);
 	if (!empty) {
 		err_set(err, ENOTEMPTY, "cannot use '%s' for the run: it is not empty", dir);
-		err_hint(err, "give a directory that does not exist yet, or remove this one");
+		err_hint(err, "use a directory that does not exist yet, or remove this one");
 		return -ENOTEMPTY;
 	}
 	return 0;
 }
 
-/* <time>-<program> */
-static void name_run(struct buf *name, const char *program)
-{
-	const char *slash = strrchr(program, '/');
-	time_t now = time(NULL);
-	struct tm tm;
-	char text[32] = "";
-
-	if (localtime_r(&now, &tm))
-		strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &tm);
-	buf_addf(name, "%s-", text);
-	fs_safe_name(name, slash ? slash + 1 : program, PROGRAM_BYTES_MAX);
-}
-
 /* Create runs/name, or name-2, name-3 ... if it exists; updates `name`. */
-static int make_unique(const char *runs, struct buf *name, struct buf *path, struct sonde_err *err)
+static int create_unique(const char *runs, struct buf *name, struct buf *path, struct sonde_err *err)
 {
 	size_t length = name->len;
 
@@ -210,15 +195,15 @@ static int make_unique(const char *runs, struct buf *name, struct buf *path, str
 		buf_reset(path);
 		buf_addf(path, "%s/%s", runs, name->data);
 		if (buf_error(path) < 0 || buf_error(name) < 0)
-			return err_sys(err, ENOMEM, "cannot make the run");
+			return err_sys(err, ENOMEM, "cannot create the run");
 		if (mkdir(path->data, 0700) == 0)
 			return 0;
 		if (errno != EEXIST)
-			return err_sys(err, errno, "cannot make the run '%s'", path->data);
+			return err_sys(err, errno, "cannot create the run '%s'", path->data);
 		name->len = length;
 		name->data[length] = '\0';
 	}
-	return err_set(err, EEXIST, "cannot make the run '%s': there are too many of that name", path->data);
+	return err_set(err, EEXIST, "cannot create the run '%s': there are too many of that name", path->data);
 }
 
 /* Best effort: the run is valid without the link. */
@@ -235,18 +220,27 @@ static void point_latest(const char *runs, const char *name)
 		unlinkat(fd, temp, 0);
 }
 
-static int make_in_runs(const char *program, struct buf *path, struct sonde_err *err)
+static int create_in_runs(const char *program, struct buf *path, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
 	const char *runs = store_runs_dir();
 	int rc = fs_mkdir_p(runs, 0700, err);
 
 	if (rc < 0) {
-		err_hint(err, "set SONDE_RUNS to a directory that can be written, or give one with -o");
+		err_hint(err, "set SONDE_RUNS to a writable directory, or use -o DIR");
 		return rc;
 	}
-	name_run(&name, program);
-	rc = make_unique(runs, &name, path, err);
+	/* <time>-<program> */
+	const char *slash = strrchr(program, '/');
+	time_t now = time(NULL);
+	struct tm tm;
+	char text[32] = "";
+
+	if (localtime_r(&now, &tm))
+		strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &tm);
+	buf_addf(&name, "%s-", text);
+	fs_safe_name(&name, slash ? slash + 1 : program, PROGRAM_BYTES_MAX);
+	rc = create_unique(runs, &name, path, err);
 	if (rc == 0)
 		point_latest(runs, name.data);
 	return rc;
@@ -257,7 +251,7 @@ int store_run_create(struct store_run *run, const char *dir, const char *program
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	CLEANUP(buf_release) struct buf tables = BUF_INIT;
 	bool is_made = true;
-	int rc = dir ? make_at(dir, &is_made, err) : make_in_runs(program, &path, err);
+	int rc = dir ? create_at(dir, &is_made, err) : create_in_runs(program, &path, err);
 
 	if (rc < 0)
 		return rc;
@@ -265,7 +259,7 @@ int store_run_create(struct store_run *run, const char *dir, const char *program
 		buf_adds(&path, dir);
 	buf_addf(&tables, "%s/" TABLES, path.data);
 	if (mkdir(tables.data, 0700) < 0)
-		return err_sys(err, errno, "cannot make the directory '%s'", tables.data);
+		return err_sys(err, errno, "cannot create the directory '%s'", tables.data);
 	rc = store_run_open_any(run, path.data, err);
 	if (rc == 0)
 		run->is_made = is_made;
@@ -318,7 +312,7 @@ int store_run_replace(struct store_run *run, const char *dir, struct sonde_err *
 		run->tablesfd = openat(run->dirfd, TABLES, OPEN_DIR | O_NOFOLLOW);
 	if (run->tablesfd >= 0)
 		return 0;
-	rc = err_sys(err, errno, "cannot make the directory '%s/" TABLES "'", dir);
+	rc = err_sys(err, errno, "cannot create the directory '%s/" TABLES "'", dir);
 	store_run_release(run);
 	return rc;
 }
@@ -374,15 +368,6 @@ static bool is_link(const char *path)
 	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
-/* A path that ends in `latest`: that link is read under the same rules. */
-static int find_latest_path(const char *given, const char *slash, struct buf *path, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf runs = BUF_INIT;
-
-	buf_add(&runs, given, (size_t)(slash - given));
-	return find_latest(runs.len ? runs.data : "/", path, err);
-}
-
 int store_run_find(const char *name, struct buf *path, struct sonde_err *err)
 {
 	const char *slash = name ? strrchr(name, '/') : NULL;
@@ -390,16 +375,21 @@ int store_run_find(const char *name, struct buf *path, struct sonde_err *err)
 
 	if (!name || strcmp(name, LATEST) == 0)
 		return find_latest(store_runs_dir(), path, err);
-	if (slash && strcmp(slash + 1, LATEST) == 0 && is_link(name))
-		return find_latest_path(name, slash, path, err);
+	if (slash && strcmp(slash + 1, LATEST) == 0 && is_link(name)) {
+		/* A path that ends in `latest`: that link is read under the same rules. */
+		CLEANUP(buf_release) struct buf runs = BUF_INIT;
+
+		buf_add(&runs, name, (size_t)(slash - name));
+		return find_latest(runs.len ? runs.data : "/", path, err);
+	}
 	buf_adds(path, name);
 	if (is_bundle(name) || slash)
-		return is_bundle(name) ? 0 : err_set(err, ENOENT, "there is no run '%s'", name);
+		return is_bundle(name) ? 0 : err_set(err, ENOENT, "run '%s' not found", name);
 	path->len = before;
 	buf_addf(path, "%s/%s", store_runs_dir(), name);
 	if (is_plain_name(name) && is_bundle(path->data + before))
 		return 0;
-	err_set(err, ENOENT, "there is no run '%s', neither here nor in '%s'", name, store_runs_dir());
+	err_set(err, ENOENT, "run '%s' not found, neither here nor in '%s'", name, store_runs_dir());
 	err_hint(err, "ls %s", store_runs_dir());
 	return -ENOENT;
 }

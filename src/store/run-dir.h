@@ -48,7 +48,7 @@ void store_run_release(struct store_run *run);
  * the caller may not replace.
  */
 int store_run_is_replaceable(const char *dir, struct sonde_err *err);
-/* Like store_run_create, replacing the run in dir: its parts are removed, other files are kept (see run-parts.h). */
+/* Like store_run_create, replacing the run in dir: its parts are removed, other files are kept (see below). */
 int store_run_replace(struct store_run *run, const char *dir, struct sonde_err *err);
 /* Remove a run that was just created, and its directory if it was created for it and is empty; then release it. */
 void store_run_discard(struct store_run *run);
@@ -59,5 +59,27 @@ int store_run_read_json(int dirfd, struct buf *text, struct sonde_err *err);
 int store_run_write_json(int dirfd, const struct buf *text, struct sonde_err *err);
 
 const char *store_runs_dir(void); /* $SONDE_RUNS or "sonde-runs" */
+
+/*
+ * run-parts.c: remove a run, or parts of one, from a directory that may hold other files.
+ *
+ * Files with the names that a run's writers use are unlinked by descriptor and name, then the directories that held
+ * them, if they are empty. A foreign file is kept, and so is its directory. Symbolic links are not followed.
+ */
+
+#define STORE_PYRAMID_DIR "pyramid"
+#define STORE_PYRAMID "lanes.pyr"
+#define STORE_PYRAMID_TEMPORARY "lanes.tmp"
+#define STORE_TABLES_NEW "tables.new" /* output of an unfinished recovery */
+
+/*
+ * Remove the directory `name` of table files. 0 if it is gone or did not exist; -errno if something could not be
+ * removed.
+ */
+int store_tables_remove(int dirfd, const char *name);
+void store_tables_empty(int tablesfd); /* only its table files */
+int store_pyramid_remove(int dirfd);
+/* Remove all parts of the run in this directory but not the directory. 0, or -errno of the first part that remains. */
+int store_run_remove_parts(int dirfd);
 
 #endif

@@ -1,4 +1,6 @@
-#include "store/run-parts.h"
+#include "store/run-dir.h"
+
+#include "base/cleanup.h"
 
 #include "store/schema.h"
 
@@ -152,10 +154,8 @@ static int remove_parts(DIR *dir, int depth)
 
 int store_run_remove_parts(int dirfd)
 {
-	DIR *dir = open_dir(dirfd, ".");
+	CLEANUP(cleanup_dir) DIR *dir = open_dir(dirfd, ".");
 	int rc = dir ? remove_parts(dir, HOSTS_DEPTH) : -errno;
 
-	if (dir)
-		closedir(dir);
 	return rc;
 }

@@ -49,8 +49,8 @@ enum store_semantic {
  * Columns: X(P, kind, name, semantic, documentation). The first TIME and the first DURATION column form the zone map.
  */
 #define STORE_COLUMNS_IO(X, P) \
-	X(P, INT, ts_ns, TIME, "when the call began") \
-	X(P, INT, dur_ns, DURATION, "how long it took; null when its end was not observed") \
+	X(P, INT, ts_ns, TIME, "start of the call") \
+	X(P, INT, dur_ns, DURATION, "duration; null when its end was not observed") \
 	X(P, INT, process, PROCESS, "number of the process image that called") \
 	X(P, INT, pid, PLAIN, "process id") \
 	X(P, INT, tid, PLAIN, "thread id") \
@@ -62,35 +62,36 @@ enum store_semantic {
 	X(P, INT, errnum, PLAIN, "errno when the call failed, 0 when it succeeded") \
 	X(P, INT, size, COUNT, "bytes asked for; null when the call has none") \
 	X(P, INT, offset, PLAIN, "file offset where known, null otherwise") \
-	X(P, INT, flags, PLAIN, "SONDE_CALL_ flags that say how to read the row") \
-	X(P, INT, arg0, PLAIN, "first further argument, named in the table call; null when there is none") \
+	X(P, INT, flags, PLAIN, "SONDE_CALL_ flags") \
+	X(P, INT, arg0, PLAIN, "first further argument, named in the table call; null: none") \
 	X(P, INT, arg1, PLAIN, "second further argument") \
 	X(P, INT, arg2, PLAIN, "third further argument") \
 	X(P, INT, arg3, PLAIN, "fourth further argument") \
-	X(P, TEXT, text, PLAIN, "a string argument that is no path: mode of fopen, name of an xattr; null otherwise") \
+	X(P, TEXT, text, PLAIN, \
+			"a string argument other than a path: mode of fopen, name of an xattr; null otherwise") \
 	X(P, INT, id, PLAIN, "number that an imported trace gave the event; null otherwise") \
-	X(P, INT, parent, PLAIN, "id of the event around it, -1 for none, as an imported trace says; null otherwise") \
-	X(P, INT, depth, COUNT, "spans and calls around it, as an imported trace says; null otherwise") \
+	X(P, INT, parent, PLAIN, "id of the enclosing event in an imported trace, -1: none; null otherwise") \
+	X(P, INT, depth, COUNT, "enclosing spans and calls in an imported trace; null otherwise") \
 	X(P, TEXT, args, PLAIN, "arguments without a column as the text of a JSON object; null when there are none") \
-	X(P, TEXT, extra, PLAIN, "what else an imported trace says of the event, as the text of a JSON object")
+	X(P, TEXT, extra, PLAIN, "other fields of the event in an imported trace, as the text of a JSON object")
 
 #define STORE_COLUMNS_SPAN(X, P) \
-	X(P, INT, ts_ns, TIME, "when the span began") \
-	X(P, INT, dur_ns, DURATION, "how long it lasted; when is_open, until the last that is known of the thread") \
+	X(P, INT, ts_ns, TIME, "start of the span") \
+	X(P, INT, dur_ns, DURATION, "duration; when is_open, to the last event of the thread") \
 	X(P, INT, process, PROCESS, "number of the process image") \
 	X(P, INT, pid, PLAIN, "process id") \
 	X(P, INT, tid, PLAIN, "thread id") \
 	X(P, INT, name, STRING, "name of the span") \
 	X(P, INT, category, STRING, "its category; null when none was given") \
-	X(P, INT, depth, COUNT, "spans of the thread that were open around it") \
+	X(P, INT, depth, COUNT, "enclosing spans of the thread") \
 	X(P, INT, is_open, PLAIN, "1 when the thread ended inside the span, else 0") \
 	X(P, TEXT, args, PLAIN, "arguments as the text of a JSON object; null when there are none") \
 	X(P, INT, id, PLAIN, "number that an imported trace gave the event; null otherwise") \
-	X(P, INT, parent, PLAIN, "id of the event around it, -1 for none, as an imported trace says; null otherwise") \
-	X(P, TEXT, extra, PLAIN, "what else an imported trace says of the event, as the text of a JSON object")
+	X(P, INT, parent, PLAIN, "id of the enclosing event in an imported trace, -1: none; null otherwise") \
+	X(P, TEXT, extra, PLAIN, "other fields of the event in an imported trace, as the text of a JSON object")
 
 #define STORE_COLUMNS_STEP(X, P) \
-	X(P, INT, ts_ns, TIME, "when the step was announced") \
+	X(P, INT, ts_ns, TIME, "time of the step") \
 	X(P, INT, process, PROCESS, "number of the process image") \
 	X(P, INT, pid, PLAIN, "process id") \
 	X(P, INT, tid, PLAIN, "thread id") \
@@ -99,7 +100,7 @@ enum store_semantic {
 	X(P, REAL, value, PLAIN, "the value given with it; null when none was")
 
 #define STORE_COLUMNS_MARK(X, P) \
-	X(P, INT, ts_ns, TIME, "when the instant was") \
+	X(P, INT, ts_ns, TIME, "time of the mark") \
 	X(P, INT, process, PROCESS, "number of the process image") \
 	X(P, INT, pid, PLAIN, "process id") \
 	X(P, INT, tid, PLAIN, "thread id") \
@@ -108,11 +109,11 @@ enum store_semantic {
 	X(P, TEXT, args, PLAIN, "arguments as the text of a JSON object; null when there are none")
 
 #define STORE_COLUMNS_COUNTER(X, P) \
-	X(P, INT, ts_ns, TIME, "when the value was taken") \
-	X(P, INT, process, PROCESS, "number of the process image whose program gave it; null when a probe read it") \
+	X(P, INT, ts_ns, TIME, "time of the value") \
+	X(P, INT, process, PROCESS, "number of the process image that reported it; null when a probe read it") \
 	X(P, INT, pid, PLAIN, "process id; null when the value is the machine's") \
-	X(P, INT, tid, PLAIN, "thread id; null when the value is no thread's") \
-	X(P, INT, name, STRING, "name of the counter; of those that probes read, the table series says more") \
+	X(P, INT, tid, PLAIN, "thread id; null when the value is not of a thread") \
+	X(P, INT, name, STRING, "name of the counter; the table series describes those of probes") \
 	X(P, REAL, value, PLAIN, "the value; a probe writes it only when it has changed")
 
 #define STORE_COLUMNS_META(X, P) \
@@ -134,8 +135,8 @@ enum store_semantic {
 	X(P, INT, exit_code, PLAIN, "exit code; null when killed or unknown") \
 	X(P, INT, exit_signal, PLAIN, "signal that killed it; null otherwise") \
 	X(P, INT, events, COUNT, "events stored") \
-	X(P, INT, dropped, COUNT, "events lost for want of room") \
-	X(P, INT, filtered, COUNT, "events left out on purpose") \
+	X(P, INT, dropped, COUNT, "events dropped because the ring was full") \
+	X(P, INT, filtered, COUNT, "events filtered") \
 	X(P, INT, state, STRING, "ended, running, replaced by exec, or why it could not be traced")
 
 #define STORE_COLUMNS_THREAD(X, P) \
@@ -182,7 +183,7 @@ enum store_semantic {
 	X(P, TEXT, extra, PLAIN, "its other fields as the text of a JSON object; null when there are none")
 
 #define STORE_COLUMNS_SAMPLE(X, P) \
-	X(P, INT, ts_ns, TIME, "when the sample was taken") \
+	X(P, INT, ts_ns, TIME, "time of the sample") \
 	X(P, INT, process, PROCESS, "number of the process image; null when the tracer does not know it") \
 	X(P, INT, pid, PLAIN, "process id") \
 	X(P, INT, tid, PLAIN, "thread id") \
@@ -190,13 +191,13 @@ enum store_semantic {
 	X(P, INT, event, STRING, \
 			"what was sampled: cpu-clock, cycles, page-faults; unsampled: CPU time of a thread between " \
 			"samples") \
-	X(P, INT, weight_ns, COUNT, "CPU time that the sample stands for; null when the event is no clock") \
-	X(P, INT, count, COUNT, "how many of the event it stands for; of clocks nanoseconds") \
+	X(P, INT, weight_ns, COUNT, "CPU time that the sample represents; null when the event is not a clock") \
+	X(P, INT, count, COUNT, "number of events that it represents; of clocks nanoseconds") \
 	X(P, INT, is_kernel, PLAIN, "1 when the kernel ran on behalf of the thread, else 0") \
-	X(P, INT, stack, STACK, "where it was; null when that is not known")
+	X(P, INT, stack, STACK, "call chain; null when unknown")
 
 #define STORE_COLUMNS_SCHED(X, P) \
-	X(P, INT, ts_ns, TIME, "when the thread was taken off its CPU") \
+	X(P, INT, ts_ns, TIME, "when the thread left its CPU") \
 	X(P, INT, dur_ns, DURATION, "until it ran again; null when that was not observed") \
 	X(P, INT, process, PROCESS, "number of the process image; null when the tracer does not know it") \
 	X(P, INT, pid, PLAIN, "process id") \
@@ -209,7 +210,7 @@ enum store_semantic {
 	X(P, INT, wake_ns, TIME, "when it became runnable again; null when not observed or never blocked") \
 	X(P, INT, waker_pid, PLAIN, "process that woke it; null when not observed, 0 for an interrupt on an idle CPU") \
 	X(P, INT, waker_tid, PLAIN, "thread that woke it") \
-	X(P, INT, stack, STACK, "where it was then; null when not known: at most so many a second are looked at")
+	X(P, INT, stack, STACK, "call chain; null when unknown: the number per second is limited")
 
 #define STORE_COLUMNS_TASK(X, P) \
 	X(P, INT, process, PROCESS, "number of the process image; null when the tracer does not know it") \
@@ -259,12 +260,12 @@ enum store_semantic {
 	X(P, INT, is_total, PLAIN, "1: counts up from 0 at its first reading; 0: a level")
 
 #define STORE_COLUMNS_PACKET(X, P) \
-	X(P, INT, ts_ns, TIME, "when the kernel took it") \
+	X(P, INT, ts_ns, TIME, "time at which the kernel captured it") \
 	X(P, INT, flow, PLAIN, "number of its flow in the table flow, which has addresses and ports") \
 	X(P, INT, is_reply, PLAIN, "1: from the flow's destination to its source; 0: from its source") \
 	X(P, INT, bytes, COUNT, \
 			"length with the IP header, without the link's; several segments when the card splits") \
-	X(P, INT, payload, COUNT, "of them behind the TCP or UDP header; null when there is none to look behind") \
+	X(P, INT, payload, COUNT, "of them after the TCP or UDP header; null without such a header") \
 	X(P, INT, tcp_flags, PLAIN, "1 FIN, 2 SYN, 4 RST, 8 PSH, 16 ACK, 32 URG, 64 ECE, 128 CWR; null: no TCP") \
 	X(P, INT, seq, PLAIN, "TCP's sequence number as sent; null: no TCP") \
 	X(P, INT, ack, PLAIN, "what it acknowledges, as sent; null: no TCP, or nothing") \
@@ -272,13 +273,13 @@ enum store_semantic {
 	X(P, INT, interface, STRING, "where it was seen")
 
 #define STORE_COLUMNS_FLOW(X, P) \
-	X(P, INT, start_ns, TIME, "first packet of this stretch of the flow") \
-	X(P, INT, dur_ns, DURATION, "to the last packet of this stretch") \
+	X(P, INT, start_ns, TIME, "first packet of this interval of the flow") \
+	X(P, INT, dur_ns, DURATION, "to the last packet of this interval") \
 	X(P, INT, flow, PLAIN, "number of the flow, from 1; a long flow has several rows, which add up") \
 	X(P, INT, is_new, PLAIN, "1 in the first row of a flow, else 0: their sum counts flows") \
-	X(P, INT, protocol, STRING, "tcp, udp, icmp, icmp6, sctp, or ip when it is another or cannot be told") \
+	X(P, INT, protocol, STRING, "tcp, udp, icmp, icmp6, sctp, or ip when it is another one or unknown") \
 	X(P, INT, family, PLAIN, "4: IPv4, 6: IPv6") \
-	X(P, INT, source, STRING, "address of who opened it, as far as seen: of the first packet") \
+	X(P, INT, source, STRING, "address of the opener if seen, else of the sender of the first packet") \
 	X(P, INT, source_port, PLAIN, "its port; null when the protocol has none") \
 	X(P, INT, destination, STRING, "the other address") \
 	X(P, INT, destination_port, PLAIN, "its port; null when the protocol has none") \
@@ -303,7 +304,7 @@ enum store_semantic {
 	X(P, INT, rtt_min_ns, PLAIN, "the shortest such time; null when none was seen") \
 	X(P, INT, rtts, COUNT, "how many such times were seen") \
 	X(P, INT, vlan, PLAIN, "number of its VLAN; null when it has none") \
-	X(P, INT, state, STRING, "open, closed (both sides said so), reset, or null: no TCP")
+	X(P, INT, state, STRING, "open, closed (by both sides), reset, or null: no TCP")
 
 #define STORE_COLUMNS_BLOCK(X, P) \
 	X(P, INT, ts_ns, TIME, "when the request was given to the device") \
@@ -317,16 +318,16 @@ enum store_semantic {
 	X(P, INT, sector, PLAIN, "first sector, of 512 bytes") \
 	X(P, INT, bytes, COUNT, "length; 0 of flushes") \
 	X(P, INT, rw, STRING, "read, write, flush, discard, or other") \
-	X(P, INT, flags, STRING, "as the kernel says: R, W, F, S sync, M metadata, A ahead; null when unknown") \
+	X(P, INT, flags, STRING, "the kernel's letters: R, W, F, S sync, M metadata, A readahead; null when unknown") \
 	X(P, INT, errnum, PLAIN, "errno of a failed request, 0 when it succeeded; null when the end was not observed")
 
 #define STORE_COLUMNS_GPU(X, P) \
-	X(P, INT, ts_ns, TIME, "when the device began") \
+	X(P, INT, ts_ns, TIME, "start on the device") \
 	X(P, INT, dur_ns, DURATION, "until the device had finished") \
 	X(P, INT, process, PROCESS, "number of the process image that gave the command") \
 	X(P, INT, pid, PLAIN, "process id") \
 	X(P, INT, tid, PLAIN, "thread that gave the command; null when not known") \
-	X(P, INT, api, STRING, "who told: opencl or cuda") \
+	X(P, INT, api, STRING, "interface: opencl or cuda") \
 	X(P, INT, kind, STRING, "kernel, copy, fill, map, unmap, or wait: a marker or barrier") \
 	X(P, INT, name, STRING, "the kernel's name; of others what the interface calls the command") \
 	X(P, INT, device, STRING, "name of the device") \
@@ -339,7 +340,7 @@ enum store_semantic {
 	X(P, INT, items, COUNT, "work items or threads of a kernel; null otherwise") \
 	X(P, INT, queued_ns, TIME, "when the program gave the command; null when not known") \
 	X(P, INT, submit_ns, TIME, "when it was handed to the device; null when not known") \
-	X(P, INT, error_ns, COUNT, "how far its times may be off on the run's clock; null when not known") \
+	X(P, INT, error_ns, COUNT, "maximum error of its times on the run's clock; null when unknown") \
 	X(P, INT, status, PLAIN, "0, or the negative number of the interface's error that ended it")
 
 #define STORE_COLUMNS_STRING(X, P) \
@@ -349,7 +350,7 @@ enum store_semantic {
 /* Tables: X(name, NAME, version, documentation of a row). Adding a column increments the version. */
 #define STORE_TABLES(X) \
 	X(io, IO, 2, "one call on a file, descriptor, socket or process") \
-	X(span, SPAN, 2, "one annotated stretch of a thread's time") \
+	X(span, SPAN, 2, "one annotated interval of a thread") \
 	X(step, STEP, 1, "one step of an iteration that the program announced") \
 	X(mark, MARK, 1, "one annotated instant") \
 	X(counter, COUNTER, 1, "one value of a counter") \
@@ -359,9 +360,9 @@ enum store_semantic {
 	X(file, FILE, 2, "one file identity and its path") \
 	X(call, CALL, 1, "one kind of call and the meaning of its arguments") \
 	X(define, DEFINE, 1, "one text that a ring defined: what recovery needs to read the rest of it") \
-	X(line, LINE, 1, "one record of an imported trace that is no timed event: metadata, counters, the unknown") \
-	X(sample, SAMPLE, 1, "one look at what a running thread was doing") \
-	X(sched, SCHED, 1, "one stretch of time that a thread spent off the CPUs") \
+	X(line, LINE, 1, "one record of an imported trace other than a timed event: metadata, counters, others") \
+	X(sample, SAMPLE, 1, "one sample of a running thread") \
+	X(sched, SCHED, 1, "one off-CPU interval of a thread") \
 	X(task, TASK, 1, "one thread as the kernel saw it, with its exact CPU time") \
 	X(module, MODULE, 1, "one file, or other place, that code was run from") \
 	X(mapping, MAPPING, 1, "one executable mapping of a process") \
@@ -369,7 +370,7 @@ enum store_semantic {
 	X(symbol, SYMBOL, 1, "one function that only the recording machine could name") \
 	X(series, SERIES, 1, "what the values of one of a probe's counters mean") \
 	X(packet, PACKET, 1, "one packet, without what it carried") \
-	X(flow, FLOW, 1, "one stretch of the traffic between two ports") \
+	X(flow, FLOW, 1, "traffic between two ports in an interval") \
 	X(block, BLOCK, 1, "one request to a block device") \
 	X(gpu, GPU, 1, "one command that a device executed: a kernel, a copy, a fill") \
 	X(string, STRING, 1, "one string that other tables refer to by id")
@@ -414,6 +415,5 @@ extern const struct store_schema *const store_schemas[STORE_TABLE_COUNT];
 
 const struct store_schema *store_schema_find(const char *name);          /* NULL if unknown */
 int store_schema_column(const struct store_schema *s, const char *name); /* its number, or -1 */
-const char *store_kind_word(enum store_kind kind);                       /* "int", "real", "text" */
 
 #endif

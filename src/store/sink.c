@@ -1,5 +1,8 @@
 #include "store/sink.h"
 
+#include "base/json.h"
+#include "store/run-dir.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -124,4 +127,36 @@ int store_sink_close(struct store_sink *s, struct sonde_err *err)
 	if (err)
 		*err = s->err;
 	return -EIO;
+}
+
+void store_run_json_start(struct json *j, struct buf *out, const struct store_run_head *head)
+{
+	json_init(j, out, true);
+	json_object(j);
+	json_kint(j, STORE_RUN_KEY, STORE_RUN_VERSION);
+	json_kstr(j, "version", head->version);
+	if (head->calls_hash)
+		json_kstr(j, "calls_hash", head->calls_hash);
+	json_kstr(j, "state", head->state);
+	json_kstr(j, "name", head->name);
+	json_key(j, "argv");
+	json_array(j);
+	for (size_t i = 0; head->argv && head->argv[i]; i++)
+		json_str(j, head->argv[i]);
+	json_end(j);
+}
+
+void store_run_json_tables(struct json *j, const struct store_sink *sink, const uint64_t *more, uint64_t lost)
+{
+	json_key(j, "tables");
+	json_object(j);
+	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+		uint64_t rows = store_sink_table_rows(sink, i) + (more ? more[i] : 0);
+
+		if (rows && i != STORE_TABLE_DEFINE) /* only recovery reads these */
+			json_kuint(j, store_schemas[i]->name, rows);
+	}
+	json_kuint(j, "string", store_strings_count(&sink->strings));
+	json_end(j);
+	json_kuint(j, "lost_rows", lost);
 }

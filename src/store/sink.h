@@ -40,4 +40,23 @@ uint64_t store_sink_lost(const struct store_sink *s); /* rows not written to dis
 uint64_t store_sink_bytes(const struct store_sink *s);
 int store_sink_close(struct store_sink *s, struct sonde_err *err);
 
+struct buf;
+struct json; /* base/json.h, which cannot be included together with jansson.h */
+
+/*
+ * run.json of a writer: its first keys, and the rows of its tables. doc/format.md lists the keys; what a writer knows
+ * beyond them it adds in between.
+ */
+struct store_run_head {
+	const char *version;    /* of sonde */
+	const char *calls_hash; /* of the table of calls; NULL: the run has its own */
+	const char *state;      /* "recording", "complete", "recovered" */
+	const char *name;
+	char *const *argv; /* NULL: unknown */
+};
+/* Opens the object. */
+void store_run_json_start(struct json *j, struct buf *out, const struct store_run_head *head);
+/* more: rows by table that were written by others than the sink; NULL: none. lost: rows. */
+void store_run_json_tables(struct json *j, const struct store_sink *sink, const uint64_t *more, uint64_t lost);
+
 #endif

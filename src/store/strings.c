@@ -58,7 +58,7 @@ size_t store_strings_count(const struct store_strings *s)
 }
 
 /* Report a failure since the last call, once. */
-static int take_failure(struct store_strings *s, struct sonde_err *err)
+static int report_failure(struct store_strings *s, struct sonde_err *err)
 {
 	int rc = s->failed;
 
@@ -72,7 +72,7 @@ int store_strings_flush(struct store_strings *s, struct sonde_err *err)
 {
 	int rc = store_writer_flush(s->writer, err);
 
-	return s->failed < 0 ? take_failure(s, err) : rc;
+	return s->failed < 0 ? report_failure(s, err) : rc;
 }
 
 int store_strings_close(struct store_strings *s, struct sonde_err *err)
@@ -81,7 +81,7 @@ int store_strings_close(struct store_strings *s, struct sonde_err *err)
 
 	s->writer = NULL;
 	map_release(&s->ids);
-	return s->failed < 0 ? take_failure(s, err) : rc;
+	return s->failed < 0 ? report_failure(s, err) : rc;
 }
 
 struct reading {
@@ -112,7 +112,7 @@ static int put_name(struct store_names *n, size_t id, const struct store_text *t
 	return 0;
 }
 
-static int take_block(void *arg, unsigned worker, size_t block, const struct store_batch *batch)
+static int read_block(void *arg, unsigned worker, size_t block, const struct store_batch *batch)
 {
 	struct reading *r = arg;
 	const int64_t *ids = batch->columns[STORE_STRING_id].ints;
@@ -143,7 +143,7 @@ int store_names_open(struct store_names *n, int dirfd, struct sonde_err *err)
 	if (rc < 0)
 		return rc;
 	r.limit = IDS_MIN + IDS_A_ROW * store_table_rows(t);
-	rc = store_scan(t, &opts, take_block, &r, err);
+	rc = store_scan(t, &opts, read_block, &r, err);
 	store_table_free(t);
 	if (rc < 0) {
 		store_names_release(n);

@@ -33,9 +33,7 @@ int store_table_open_memory(struct store_table **out, const void *bytes, size_t 
 void store_table_free(struct store_table *t); /* NULL is allowed */
 
 const struct store_schema *store_table_schema(const struct store_table *t);
-int store_table_column(const struct store_table *t, const char *name); /* its number, or -1 */
-bool store_table_has(const struct store_table *t, int col);            /* false: not in the file, all null */
-uint64_t store_table_rows(const struct store_table *t);                /* in all blocks found */
+uint64_t store_table_rows(const struct store_table *t); /* in all blocks found */
 size_t store_table_blocks(const struct store_table *t);
 
 struct store_block_info {
@@ -128,12 +126,5 @@ int store_scan(struct store_table *t, const struct store_scan_opts *opts, store_
 		struct sonde_err *err);
 /* Load all blocks to find damage; store_table_loss is then complete. */
 int store_table_check(struct store_table *t, struct sonde_err *err);
-
-/*
- * Repair the table of a writer that died: truncate after the last complete block and write the index. Damaged blocks
- * in between are kept and stay counted. A table with a valid index is unchanged. `loss` (may be NULL) receives what
- * was missing.
- */
-int store_table_recover(int dirfd, const char *name, struct store_loss *loss, struct sonde_err *err);
 
 #endif

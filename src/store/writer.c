@@ -77,7 +77,7 @@ static int create_file(struct store_writer *w, int dirfd)
 	return rc;
 }
 
-static uint64_t make_salt(const struct store_writer *w)
+static uint64_t create_salt(const struct store_writer *w)
 {
 	uint64_t salt;
 
@@ -86,7 +86,7 @@ static uint64_t make_salt(const struct store_writer *w)
 	return salt;
 }
 
-static struct store_writer *make(const struct store_schema *schema, struct store_writer *whole)
+static struct store_writer *create(const struct store_schema *schema, struct store_writer *whole)
 {
 	struct store_writer *w = calloc(1, sizeof(*w));
 
@@ -95,13 +95,13 @@ static struct store_writer *make(const struct store_schema *schema, struct store
 	w->whole = whole ? whole : w;
 	w->fd = -1;
 	pthread_mutex_init(&w->lock, NULL);
-	store_build_init(&w->build, schema, whole ? whole->build.salt : make_salt(w));
+	store_build_init(&w->build, schema, whole ? whole->build.salt : create_salt(w));
 	return w;
 }
 
 int store_writer_open(struct store_writer **out, int dirfd, const struct store_schema *schema, struct sonde_err *err)
 {
-	struct store_writer *w = make(schema, NULL);
+	struct store_writer *w = create(schema, NULL);
 	int rc;
 
 	if (!w)
@@ -117,7 +117,7 @@ int store_writer_open(struct store_writer **out, int dirfd, const struct store_s
 
 int store_writer_open_part(struct store_writer **out, struct store_writer *whole, struct sonde_err *err)
 {
-	struct store_writer *w = make(whole->build.schema, whole);
+	struct store_writer *w = create(whole->build.schema, whole);
 
 	if (!w)
 		return err_sys(err, ENOMEM, "cannot write the table '%s'", whole->build.schema->name);
@@ -196,7 +196,7 @@ static int fail(struct store_writer *w, int rc, struct sonde_err *err)
 	w->lost += w->build.gather.rows;
 	store_gather_reset(&w->build.gather);
 	err_sys(err, -rc, "cannot write the table '%s'", w->build.schema->name);
-	err_hint(err, "its rows from here on are lost; what was written before stays readable");
+	err_hint(err, "its further rows are lost; those written before stay readable");
 	return rc;
 }
 
@@ -259,15 +259,6 @@ static int write_index(struct store_writer *w, struct sonde_err *err)
 	return 0;
 }
 
-static int close_part(struct store_writer *w, int rc)
-{
-	pthread_mutex_lock(&w->whole->lock);
-	w->whole->lost += w->lost;
-	pthread_mutex_unlock(&w->whole->lock);
-	store_writer_free(w);
-	return rc;
-}
-
 int store_writer_close(struct store_writer *w, struct sonde_err *err)
 {
 	int rc, index_rc;
@@ -275,8 +266,14 @@ int store_writer_close(struct store_writer *w, struct sonde_err *err)
 	if (!w)
 		return 0;
 	rc = store_writer_flush(w, err);
-	if (w->whole != w)
-		return close_part(w, rc);
+	if (w->whole != w) {
+		/* A part of a table: its losses count for the whole. */
+		pthread_mutex_lock(&w->whole->lock);
+		w->whole->lost += w->lost;
+		pthread_mutex_unlock(&w->whole->lock);
+		store_writer_free(w);
+		return rc;
+	}
 	index_rc = write_index(w, err);
 	store_writer_free(w);
 	return rc < 0 ? rc : index_rc;

@@ -1,7 +1,19 @@
-#include "tracer/annotations.h"
-
+/*
+ * annotations: writes annotations to the ring. These functions implement sonde.h's spans, instants, counters, steps
+ * and metadata; the tables at the end export them.
+ *
+ * One record per span, written at its end; an unfinished span is in the thread's frames. A record that does not fit is
+ * dropped and counted; the frames stay consistent.
+ */
+#include "sonde/gpu.h"
+#include "sonde/sonde.h"
 #include "tracer/frames.h"
+#include "tracer/intern.h"
 #include "tracer/metrics-board.h"
+
+struct names {
+	uint32_t name, category;
+};
 
 #define ARG_TEXT_BYTES_MAX 256u
 #define META_TEXT_BYTES_MAX 8192u
@@ -11,7 +23,8 @@ _Static_assert((unsigned)SONDE_VALUE_INT == SONDE_ARG_INT && (unsigned)SONDE_VAL
 		"one numbering");
 _Static_assert(SONDE_ON_BIT_ == SONDE_CAT_SPAN, "sonde.h tests the category of annotations");
 
-struct names names_find(struct sonde_site *site, const char *name, const char *category)
+/* Look up the names, define them in the ring, cache them in the site if there is one. The thread has a chunk. */
+static struct names names_find(struct sonde_site *site, const char *name, const char *category)
 {
 	struct names n = { 0 };
 	n.name = name || !site ? intern(name, SIZE_MAX) : site->name;
@@ -26,6 +39,14 @@ struct names names_find(struct sonde_site *site, const char *name, const char *c
 		__atomic_store_n(&site->epoch, thread.epoch, __ATOMIC_RELEASE);
 	}
 	return n;
+}
+
+/* The ids of a call site's names; after a fork they are defined again. The thread has a chunk. */
+ALWAYS_INLINE struct names names_of(struct sonde_site *site, const char *name, const char *category)
+{
+	if (likely(site && __atomic_load_n(&site->epoch, __ATOMIC_ACQUIRE) == thread.epoch))
+		return (struct names){ site->name, site->category };
+	return names_find(site, name, category);
 }
 
 /* Spans. */
@@ -43,7 +64,8 @@ ALWAYS_INLINE uint64_t what_of(struct names names)
 	return (uint64_t)names.category << 32 | names.name;
 }
 
-void note_span_begin(struct sonde_note *note, struct sonde_site *site, const char *name, const char *category)
+static void annotate_span_start(struct sonde_note *note, struct sonde_site *site, const char *name,
+		const char *category)
 {
 	if (unlikely(!tracer_wants(SONDE_CAT_SPAN)))
 		return;
@@ -54,25 +76,21 @@ void note_span_begin(struct sonde_note *note, struct sonde_site *site, const cha
 	note->depth = frames_push(start, what_of(names), (uintptr_t)__builtin_dwarf_cfa(), origin);
 }
 
-/* Arguments may have been added before the span starts, even before a fork. */
-static void use_keys(const struct sonde_note *note)
-{
-	for (uint32_t at = 0; at + sizeof(struct sonde_arg) <= note->arg_bytes;) {
-		const struct sonde_arg *arg = (const void *)((const char *)(note + 1) + at);
-		intern_use(arg->key);
-		at += (uint32_t)sizeof(*arg);
-		if (arg->type == SONDE_ARG_STR)
-			at += ((uint32_t)arg->value.u + 7) & ~7u;
-	}
-}
-
-void note_span_begin_loose(struct sonde_note *note, struct sonde_site *site)
+static void annotate_span_start_loose(struct sonde_note *note, struct sonde_site *site)
 {
 	if (unlikely(!tracer_wants(SONDE_CAT_SPAN)))
 		return;
 	struct names names = names_of(site, NULL, NULL);
-	if (note->arg_count)
-		use_keys(note);
+	if (note->arg_count) {
+		/* Arguments may have been added before the span starts, even before a fork. */
+		for (uint32_t at = 0; at + sizeof(struct sonde_arg) <= note->arg_bytes;) {
+			const struct sonde_arg *arg = (const void *)((const char *)(note + 1) + at);
+			intern_use(arg->key);
+			at += (uint32_t)sizeof(*arg);
+			if (arg->type == SONDE_ARG_STR)
+				at += ((uint32_t)arg->value.u + 7) & ~7u;
+		}
+	}
 	uint64_t start = tick();
 	note_fill(note, names, start);
 	note->depth = frames_push(start, what_of(names), 0, (struct origin){ .site = FRAME_LOOSE });
@@ -89,23 +107,19 @@ ALWAYS_INLINE void put_note(struct sonde_rec_note *r, uint64_t ticks, uint64_t d
 	r->depth = depth;
 }
 
-/* One more argument, the number of dropped ones: note_arg has reserved room for it. */
-static void put_lost(struct sonde_note *note)
-{
-	struct sonde_arg *arg = (void *)((char *)(note + 1) + note->arg_bytes);
-	arg->key = intern("args_lost", 9);
-	arg->type = SONDE_ARG_UINT;
-	arg->value.u = note->arg_lost;
-	intern_use(arg->key);
-	note->arg_bytes += (uint32_t)sizeof(*arg);
-	note->arg_count++;
-	note->arg_lost = 0; /* a span may be started again */
-}
-
 ALWAYS_INLINE size_t note_args(struct sonde_note *note)
 {
-	if (unlikely(note->arg_lost) && note->arg_bytes + sizeof(struct sonde_arg) <= note->arg_bytes_max)
-		put_lost(note);
+	if (unlikely(note->arg_lost) && note->arg_bytes + sizeof(struct sonde_arg) <= note->arg_bytes_max) {
+		/* One more argument, the number of dropped ones: annotate_arg has reserved room for it. */
+		struct sonde_arg *arg = (void *)((char *)(note + 1) + note->arg_bytes);
+		arg->key = intern("args_lost", 9);
+		arg->type = SONDE_ARG_UINT;
+		arg->value.u = note->arg_lost;
+		intern_use(arg->key);
+		note->arg_bytes += (uint32_t)sizeof(*arg);
+		note->arg_count++;
+		note->arg_lost = 0; /* a span may be started again */
+	}
 	return note->arg_bytes;
 }
 
@@ -125,7 +139,7 @@ ALWAYS_INLINE void put_brief(const struct sonde_note *note, uint64_t dur)
 	ring_commit(&r->head, sizeof(*r), SONDE_REC_BRIEF, (uint16_t)note->name, (uint16_t)note->depth);
 }
 
-void note_span_end(struct sonde_note *note)
+static void annotate_span_end(struct sonde_note *note)
 {
 	struct names names = { note->name, note->category };
 	if (unlikely(!(tracer.categories & SONDE_CAT_SPAN)))
@@ -188,8 +202,8 @@ static struct sonde_arg *arg_new_text(struct sonde_note *note, const char *text,
 	return arg;
 }
 
-void note_arg(struct sonde_note *note, struct sonde_site *site, const char *key, uint32_t type, uint64_t bits,
-		const char *text)
+static void annotate_arg(struct sonde_note *note, struct sonde_site *site, const char *key, uint32_t type,
+		uint64_t bits, const char *text)
 {
 	struct sonde_arg *arg = NULL;
 	if (tracer_wants(SONDE_CAT_SPAN) && note->arg_bytes_max <= ROOM_BYTES_MAX)
@@ -221,20 +235,21 @@ static void record(uint8_t kind, uint64_t ticks, struct names names, int64_t ind
 	ring_commit(&r->head, bytes, kind, note ? note->arg_count : 0, 0);
 }
 
-void note_instant_begin(struct sonde_note *note, struct sonde_site *site, const char *name, const char *category)
+static void annotate_instant_start(struct sonde_note *note, struct sonde_site *site, const char *name,
+		const char *category)
 {
 	if (!tracer_wants(SONDE_CAT_SPAN))
 		return;
 	note_fill(note, names_of(site, name, category), tick());
 }
 
-void note_instant_end(struct sonde_note *note)
+static void annotate_instant_end(struct sonde_note *note)
 {
 	if (tracer_wants(SONDE_CAT_SPAN) && note->epoch == thread.epoch)
 		record(SONDE_REC_INSTANT, note->ticks, (struct names){ note->name, note->category }, 0, 0, note);
 }
 
-void note_counter(struct sonde_site *site, const char *name, double value)
+static void annotate_counter(struct sonde_site *site, const char *name, double value)
 {
 	if (!tracer_wants(SONDE_CAT_SPAN))
 		return;
@@ -245,7 +260,7 @@ void note_counter(struct sonde_site *site, const char *name, double value)
 		ring_count_filtered();
 }
 
-void note_step(struct sonde_site *site, const char *name, int64_t index, double value)
+static void annotate_step(struct sonde_site *site, const char *name, int64_t index, double value)
 {
 	uint64_t now = tick();
 	if (tracer_wants(SONDE_CAT_SPAN))
@@ -253,7 +268,7 @@ void note_step(struct sonde_site *site, const char *name, int64_t index, double 
 	board_step(site, name, now, index, value);
 }
 
-void note_meta(struct sonde_site *site, const char *key, const char *text, size_t bytes)
+static void annotate_meta(struct sonde_site *site, const char *key, const char *text, size_t bytes)
 {
 	if (!tracer_wants(SONDE_CAT_SPAN))
 		return;
@@ -276,3 +291,79 @@ void note_meta(struct sonde_site *site, const char *key, const char *text, size_
 	arg->value.u = cut_copy((char *)(arg + 1), text, bytes, META_TEXT_BYTES_MAX);
 	ring_commit(&r->head, size, SONDE_REC_META, 1, 0);
 }
+
+/* GPU commands; see sonde/gpu.h. */
+
+static uint32_t name_of(const char *text)
+{
+	uint32_t id = text ? intern(text, SIZE_MAX) : 0;
+	if (id)
+		intern_use(id);
+	return id;
+}
+
+static void command(const struct sonde_gpu_command *c)
+{
+	if (!tracer_wants(SONDE_CAT_GPU))
+		return;
+	int kept_errno = errno;
+	uint32_t name = name_of(c->name), api = name_of(c->api), device = name_of(c->device);
+	struct sonde_rec_gpu *r = ring_reserve(sizeof(*r));
+	if (r) {
+		r->ticks = tick();
+		r->queued_ns = c->queued_ns;
+		r->submit_ns = c->submit_ns;
+		r->start_ns = c->start_ns;
+		r->end_ns = c->end_ns;
+		r->error_ns = c->error_ns;
+		r->bytes = c->bytes;
+		r->items = c->items;
+		r->queue = c->queue;
+		r->name = name;
+		r->api = api;
+		r->device = device;
+		r->device_id = c->device_id;
+		r->tid = c->tid;
+		r->status = c->status;
+		r->kind = (uint8_t)c->kind;
+		r->direction = (uint8_t)c->direction;
+		ring_commit(&r->head, sizeof(*r), SONDE_REC_GPU, 0, 0);
+	}
+	errno = kept_errno;
+}
+
+static void drop(void)
+{
+	if (tracer_wants(SONDE_CAT_GPU))
+		ring_drop();
+}
+
+EXPORT extern const struct sonde_gpu_api sonde_gpu_api;
+EXPORT const struct sonde_gpu_api sonde_gpu_api = {
+	.version = SONDE_GPU_API_VERSION,
+	.bytes = sizeof(struct sonde_gpu_api),
+	.categories = &tracer.categories,
+	.command = command,
+	.drop = drop,
+};
+
+/* The functions of libsonde that sonde.h finds by name. */
+
+EXPORT const struct sonde_api sonde_api = {
+	.version = SONDE_API_VERSION,
+	.bytes = sizeof(struct sonde_api),
+	.categories = &tracer.categories,
+	.start = tracer_init,
+	.intern = intern,
+	.span_begin = annotate_span_start,
+	.span_begin_loose = annotate_span_start_loose,
+	.span_end = annotate_span_end,
+	.instant_begin = annotate_instant_start,
+	.instant_end = annotate_instant_end,
+	.arg = annotate_arg,
+	.counter = annotate_counter,
+	.step = annotate_step,
+	.meta = annotate_meta,
+	.metric = board_metric,
+	.knob = board_knob,
+};

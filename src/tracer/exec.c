@@ -344,7 +344,7 @@ int exec_do(const struct exec *e)
 		envp = taken ? env_inject(e->envp, taken) : e->envp;
 	}
 	if (!error)
-		tracer_ends();
+		tracer_on_exit();
 	int result = next_exec(e, envp);
 	if (!error)
 		tracer_on_exec_failed();

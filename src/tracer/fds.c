@@ -178,7 +178,7 @@ static uint64_t identify_link(const char *link)
 	return file;
 }
 
-static uint64_t look_up(int fd)
+static uint64_t lookup(int fd)
 {
 	char link[48];
 	if (tracer.is_seccomped || fd < 0)
@@ -189,7 +189,7 @@ static uint64_t look_up(int fd)
 
 uint64_t fds_identify(int fd)
 {
-	uint64_t file = look_up(fd);
+	uint64_t file = lookup(fd);
 	if (file)
 		set(fd, (struct fd_entry){ .file = file });
 	return file;
@@ -290,7 +290,7 @@ uint64_t fds_child_file(int fd)
 			file = child.entry[i].file;
 	if (file)
 		return file;
-	file = look_up(fd);
+	file = lookup(fd);
 	if (file)
 		fds_child_set(fd, file);
 	return file;

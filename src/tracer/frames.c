@@ -27,14 +27,6 @@ static struct block *block_of(struct frame *frames)
 	return (struct block *)((char *)frames - offsetof(struct block, frames));
 }
 
-/* Discard the frames of a dead thread. */
-static void block_clear(struct block *b)
-{
-	char *page = (char *)b + PAGE_BYTES;
-	memset(b->frames, 0, (size_t)(page - (char *)b->frames));
-	sys3(SYS_madvise, page, BLOCK_BYTES - PAGE_BYTES, MADV_DONTNEED);
-}
-
 static bool block_take(struct block *b, int32_t tid)
 {
 	uint32_t owner = __atomic_load_n(&b->owner, __ATOMIC_RELAXED);
@@ -53,7 +45,10 @@ static struct block *block_adopt(int32_t tid)
 		if (!b)
 			return NULL;
 		if (block_take(b, tid)) {
-			block_clear(b);
+			/* Discard the frames of a dead thread. */
+			char *page = (char *)b + PAGE_BYTES;
+			memset(b->frames, 0, (size_t)(page - (char *)b->frames));
+			sys3(SYS_madvise, page, BLOCK_BYTES - PAGE_BYTES, MADV_DONTNEED);
 			return b;
 		}
 		b = b->next;
@@ -75,7 +70,7 @@ static struct block *block_new(int32_t tid)
 }
 
 /* A forked child starts empty; another thread may have taken its block. */
-static void begin_image(void)
+static void start_image(void)
 {
 	struct thread *t = &thread;
 	uint32_t owner = (uint32_t)t->frames_tid;
@@ -93,7 +88,7 @@ static void attach(void)
 {
 	struct thread *t = &thread;
 	if (t->frames_epoch != t->epoch)
-		begin_image();
+		start_image();
 	if (t->frames == frames_nothing + 1) {
 		struct block *b = tracer.is_seccomped ? NULL : block_adopt(t->tid);
 		if (!b && !tracer.is_seccomped)

@@ -1,5 +1,5 @@
 /*
- * hook: the parts of a wrapper, as inline functions that fold to almost nothing. Included by hooks/hook-<family>.c
+ * hook: the parts of a wrapper, as inline functions that fold to almost nothing. Included by hooks/hook-*.c
  * only.
  *
  * A hook is: two time stamps, the real call, one record. `struct call` selects what to record; every field that a row

@@ -34,26 +34,6 @@ static struct sonde_control *control_map(int fd)
 	return sys_map(sizeof(struct sonde_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd);
 }
 
-static void control_fill(struct sonde_control *c)
-{
-	struct timespec mono, real_time;
-	struct stat st;
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real_time);
-	c->version = SONDE_SHM_VERSION;
-	c->is_on = 1;
-	c->categories = SONDE_CAT_ALL;
-	c->run_bytes_max = RUN_BYTES_MAX_ALONE;
-	c->process_bytes_max = PROCESS_BYTES_MAX_ALONE;
-	c->next_process = 1;
-	c->start_ticks = __builtin_ia32_rdtsc();
-	c->start_mono_ns = (int64_t)mono.tv_sec * 1000000000 + mono.tv_nsec;
-	c->start_real_ns = (int64_t)real_time.tv_sec * 1000000000 + real_time.tv_nsec;
-	if (!sys2(SYS_stat, tracer.ring_dir, &st))
-		c->inode = st.st_ino;
-	c->magic = SONDE_CONTROL_MAGIC;
-}
-
 /*
  * Without a recorder, the first process creates the control page, under a temporary name, so that no reader sees it
  * incomplete.
@@ -69,7 +49,22 @@ static void control_make(const char *path)
 	if (!sys4(SYS_fallocate, fd, 0, 0, sizeof(struct sonde_control))) {
 		struct sonde_control *c = control_map(fd);
 		if (c) {
-			control_fill(c);
+			struct timespec mono, real_time;
+			struct stat st;
+			clock_gettime(CLOCK_MONOTONIC, &mono);
+			clock_gettime(CLOCK_REALTIME, &real_time);
+			c->version = SONDE_SHM_VERSION;
+			c->is_on = 1;
+			c->categories = SONDE_CAT_ALL;
+			c->run_bytes_max = RUN_BYTES_MAX_ALONE;
+			c->process_bytes_max = PROCESS_BYTES_MAX_ALONE;
+			c->next_process = 1;
+			c->start_ticks = __builtin_ia32_rdtsc();
+			c->start_mono_ns = (int64_t)mono.tv_sec * 1000000000 + mono.tv_nsec;
+			c->start_real_ns = (int64_t)real_time.tv_sec * 1000000000 + real_time.tv_nsec;
+			if (!sys2(SYS_stat, tracer.ring_dir, &st))
+				c->inode = st.st_ino;
+			c->magic = SONDE_CONTROL_MAGIC;
 			sys2(SYS_munmap, c, sizeof(*c));
 			sys2(SYS_link, part, path);
 		}
@@ -112,20 +107,6 @@ static bool alive_map(void)
 	return true;
 }
 
-/* Join with NUL bytes, truncated to the room. */
-static size_t join_argv(char *out, size_t room, int argc, char **argv)
-{
-	size_t used = 0;
-	for (int i = 0; i < argc && argv[i]; i++) {
-		size_t n = strlen(argv[i]) + 1;
-		if (used + n > room)
-			break;
-		memcpy(out + used, argv[i], n);
-		used += n;
-	}
-	return used ? used - 1 : 0;
-}
-
 static size_t read_link(const char *link, char *out)
 {
 	long n = sys4(SYS_readlinkat, -100, link, out, PATH_BYTES_MAX);
@@ -146,7 +127,16 @@ void tracer_introduce(int argc, char **argv)
 	char *cwd = exe + exe_len;
 	size_t cwd_len = read_cwd(cwd);
 	char *args = cwd + cwd_len + 1;
-	size_t args_len = join_argv(args, PATH_BYTES_MAX - 1, argc, argv);
+	/* Join with NUL bytes, truncated to the room. */
+	size_t used = 0;
+	for (int i = 0; i < argc && argv[i]; i++) {
+		size_t n = strlen(argv[i]) + 1;
+		if (used + n > PATH_BYTES_MAX - 1)
+			break;
+		memcpy(args + used, argv[i], n);
+		used += n;
+	}
+	size_t args_len = used ? used - 1 : 0;
 	size_t bytes = sizeof(struct sonde_rec_def) + ring_string_bytes(exe_len) + ring_string_bytes(cwd_len) +
 			ring_string_bytes(args_len);
 	struct sonde_rec_def *r = ring_reserve(bytes);

@@ -87,21 +87,6 @@ static void put_name(char *to, const char *text, size_t bytes, size_t room)
 
 /* Metrics. */
 
-/* Several threads may fill a new slot at once: with the same data. */
-static void metric_fill(struct sonde_board *b, struct sonde_metric *m, const struct string *s, uint32_t kind)
-{
-	uint64_t zero = 0, none = sonde_real_bits_(__builtin_nan(""));
-	uint32_t no_histogram = 0;
-	put_name(m->name, s->text, s->bytes, sizeof(m->name));
-	if (kind == SONDE_METRIC_STEP)
-		__atomic_compare_exchange_n(&m->value, &zero, none, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	if (kind != SONDE_METRIC_COUNTER && kind != SONDE_METRIC_GAUGE)
-		__atomic_compare_exchange_n(&m->histogram, &no_histogram,
-				1 + __atomic_fetch_add(&b->histogram_count, 1, __ATOMIC_RELAXED), false,
-				__ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	__atomic_store_n(&m->kind, kind, __ATOMIC_RELEASE);
-}
-
 /* NULL if the board or a slot on it is not available. */
 static struct sonde_metric *metric_of(struct sonde_site *site, const char *name, uint32_t kind, uint32_t epoch)
 {
@@ -116,8 +101,19 @@ static struct sonde_metric *metric_of(struct sonde_site *site, const char *name,
 	if (slot >= SONDE_METRICS_MAX)
 		return NULL;
 	struct sonde_metric *m = &b->metrics[slot];
-	if (!__atomic_load_n(&m->kind, __ATOMIC_ACQUIRE))
-		metric_fill(b, m, s, kind);
+	if (!__atomic_load_n(&m->kind, __ATOMIC_ACQUIRE)) {
+		/* Several threads may fill a new slot at once: with the same data. */
+		uint64_t zero = 0, none = sonde_real_bits_(__builtin_nan(""));
+		uint32_t no_histogram = 0;
+		put_name(m->name, s->text, s->bytes, sizeof(m->name));
+		if (kind == SONDE_METRIC_STEP)
+			__atomic_compare_exchange_n(&m->value, &zero, none, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		if (kind != SONDE_METRIC_COUNTER && kind != SONDE_METRIC_GAUGE)
+			__atomic_compare_exchange_n(&m->histogram, &no_histogram,
+					1 + __atomic_fetch_add(&b->histogram_count, 1, __ATOMIC_RELAXED), false,
+					__ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		__atomic_store_n(&m->kind, kind, __ATOMIC_RELEASE);
+	}
 	remember(site, epoch, slot, kind == SONDE_METRIC_STEP);
 	return m;
 }
@@ -300,23 +296,6 @@ static uint64_t first_value(struct sonde_knob *k, const struct sonde_knob_spec *
 	return spec->fallback;
 }
 
-static void knob_fill(struct sonde_knob *k, const struct string *s, const struct sonde_knob_spec *spec)
-{
-	put_name(k->name, s->text, s->bytes, sizeof(k->name));
-	k->fallback = spec->fallback;
-	k->value = first_value(k, spec);
-	k->low = spec->low;
-	k->high = spec->high;
-	if (spec->type == SONDE_KNOB_CHOICE) {
-		k->low = 0;
-		k->high = choice_count(spec->choices) - 1;
-		if (spec->choices)
-			put_name(k->choices, spec->choices, strnlen(spec->choices, sizeof(k->choices)),
-					sizeof(k->choices));
-	}
-	__atomic_store_n(&k->kind, spec->type, __ATOMIC_RELEASE);
-}
-
 static struct sonde_knob *knob_of(struct sonde_site *site, const char *name, const struct sonde_knob_spec *spec,
 		uint32_t epoch)
 {
@@ -327,20 +306,24 @@ static struct sonde_knob *knob_of(struct sonde_site *site, const char *name, con
 	uint32_t slot = s ? slot_of(&s->knob, epoch, &b->knob_count, SONDE_KNOBS_MAX) : SONDE_KNOBS_MAX;
 	if (slot >= SONDE_KNOBS_MAX)
 		return NULL;
-	if (!__atomic_load_n(&b->knobs[slot].kind, __ATOMIC_ACQUIRE))
-		knob_fill(&b->knobs[slot], s, spec);
+	if (!__atomic_load_n(&b->knobs[slot].kind, __ATOMIC_ACQUIRE)) {
+		struct sonde_knob *k = &b->knobs[slot];
+		put_name(k->name, s->text, s->bytes, sizeof(k->name));
+		k->fallback = spec->fallback;
+		k->value = first_value(k, spec);
+		k->low = spec->low;
+		k->high = spec->high;
+		if (spec->type == SONDE_KNOB_CHOICE) {
+			k->low = 0;
+			k->high = choice_count(spec->choices) - 1;
+			if (spec->choices)
+				put_name(k->choices, spec->choices, strnlen(spec->choices, sizeof(k->choices)),
+						sizeof(k->choices));
+		}
+		__atomic_store_n(&k->kind, spec->type, __ATOMIC_RELEASE);
+	}
 	remember(site, epoch, slot, false);
 	return &b->knobs[slot];
-}
-
-static void take_up(struct sonde_knob *k, uint32_t generation, const struct sonde_knob_spec *spec)
-{
-	uint64_t wanted = __atomic_load_n(&k->wanted, __ATOMIC_RELAXED);
-	if (is_acceptable(wanted, spec))
-		__atomic_store_n(&k->value, wanted, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_add(&k->refused, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&k->seen, generation, __ATOMIC_RELEASE);
 }
 
 uint64_t board_knob(struct sonde_site *site, const char *name, const struct sonde_knob_spec *spec)
@@ -350,8 +333,14 @@ uint64_t board_knob(struct sonde_site *site, const char *name, const struct sond
 	if (!k || __atomic_load_n(&k->kind, __ATOMIC_ACQUIRE) != spec->type)
 		return spec->fallback;
 	uint32_t generation = __atomic_load_n(&k->generation, __ATOMIC_ACQUIRE);
-	if (unlikely(generation != k->seen))
-		take_up(k, generation, spec);
+	if (unlikely(generation != k->seen)) {
+		uint64_t wanted = __atomic_load_n(&k->wanted, __ATOMIC_RELAXED);
+		if (is_acceptable(wanted, spec))
+			__atomic_store_n(&k->value, wanted, __ATOMIC_RELAXED);
+		else
+			__atomic_fetch_add(&k->refused, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&k->seen, generation, __ATOMIC_RELEASE);
+	}
 	uint64_t value = __atomic_load_n(&k->value, __ATOMIC_RELAXED);
 	return is_acceptable(value, spec) ? value : spec->fallback;
 }

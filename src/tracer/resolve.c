@@ -11,8 +11,6 @@
 
 #include <elf.h>
 #include <link.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #define OBJECTS_MAX 1024

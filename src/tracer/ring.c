@@ -132,8 +132,13 @@ static bool has_drainer(void)
 	return pid != 0;
 }
 
-static bool wait_for_drainer(int32_t tid)
+static bool chunk_next(int32_t tid)
 {
+	if (chunk_find_free(tid) || chunk_adopt(tid))
+		return true;
+	while (segments_grow_now_and_then()) /* other threads may have taken the new chunks */
+		if (chunk_find_free(tid))
+			return true;
 	const struct timespec nap = { .tv_nsec = 200000 };
 	if (tracer.control->overflow != SONDE_OVERFLOW_BLOCK || tracer.is_seccomped)
 		return false;
@@ -145,16 +150,6 @@ static bool wait_for_drainer(int32_t tid)
 			return true;
 	}
 	return false;
-}
-
-static bool chunk_next(int32_t tid)
-{
-	if (chunk_find_free(tid) || chunk_adopt(tid))
-		return true;
-	while (segments_grow_now_and_then()) /* other threads may have taken the new chunks */
-		if (chunk_find_free(tid))
-			return true;
-	return wait_for_drainer(tid);
 }
 
 void ring_drop(void)
@@ -241,18 +236,14 @@ static bool chunk_switch(void)
 	return ok;
 }
 
-/* The rest of the chunk has no other reservation, and will get none. */
-static void chunk_end(struct sonde_chunk *c, uint64_t at)
-{
-	uint64_t word = (SONDE_CHUNK_BYTES - at) / 8 | (uint64_t)SONDE_END << 24;
-	__atomic_store_n((uint64_t *)(void *)((char *)c + at), word, __ATOMIC_RELEASE);
-}
-
 void *ring_reserve_slow(struct sonde_chunk *chunk, uint64_t at, size_t bytes)
 {
 	struct thread *t = &thread;
-	if (at < SONDE_CHUNK_BYTES)
-		chunk_end(chunk, at);
+	if (at < SONDE_CHUNK_BYTES) {
+		/* The rest of the chunk has no other reservation, and will get none. */
+		uint64_t word = (SONDE_CHUNK_BYTES - at) / 8 | (uint64_t)SONDE_END << 24;
+		__atomic_store_n((uint64_t *)(void *)((char *)chunk + at), word, __ATOMIC_RELEASE);
+	}
 	if (t->is_busy || bytes > SONDE_RECORD_BYTES_MAX) {
 		ring_drop();
 		return NULL;

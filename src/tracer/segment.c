@@ -139,11 +139,6 @@ static void growth_wait(unsigned round)
 		sys2(SYS_nanosleep, &nap, NULL);
 }
 
-static uint32_t chunks_next(void)
-{
-	return tracer.segment_count < 5 ? 1u << tracer.segment_count : SONDE_CHUNKS_MAX;
-}
-
 enum growth segments_grow(uint32_t chunks)
 {
 	uint32_t before = tracer.segment_count;
@@ -191,7 +186,7 @@ bool segments_grow_now_and_then(void)
 		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
 		return false;
 	}
-	enum growth growth = segments_grow(chunks_next());
+	enum growth growth = segments_grow(tracer.segment_count < 5 ? 1u << tracer.segment_count : SONDE_CHUNKS_MAX);
 	if (growth != GROWN) /* the growing thread may have been killed: a vfork child */
 		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
 	return growth == GROWN;

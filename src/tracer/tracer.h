@@ -52,7 +52,7 @@ struct tracer_ops {
 	void (*on_chunk)(void);                /* the thread continues in another, empty chunk; signals are blocked */
 	void (*on_chunk_full)(void);           /* it has released a full one; signals are blocked */
 	int (*is_wanted)(const char *path);    /* 0 or 1; -1: call again with the path joined to its directory */
-	void (*ends)(void);                    /* the process is about to exit or exec */
+	void (*on_exit)(void);                 /* the process is about to exit or exec */
 	void (*on_exec_failed)(void);          /* the exec failed */
 	void (*before_privilege_change)(void); /* the program is about to change privileges of its threads */
 };
@@ -152,10 +152,10 @@ ALWAYS_INLINE uint64_t tick(void)
 }
 
 /* The process is about to end; ignored in a vfork child. */
-ALWAYS_INLINE void tracer_ends(void)
+ALWAYS_INLINE void tracer_on_exit(void)
 {
 	if (unlikely(tracer.ops != NULL) && !thread.vfork_pid)
-		tracer.ops->ends();
+		tracer.ops->on_exit();
 }
 
 ALWAYS_INLINE void tracer_on_exec_failed(void)

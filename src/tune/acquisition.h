@@ -23,8 +23,6 @@ struct tune_acquisition {
 	bool has_seconds;          /* if EI is per second */
 };
 
-/* At an encoded point, by the first few members: a cheap screening of many points. */
-double tune_acquisition_rough(const struct tune_acquisition *a, const double *x);
 /* At an encoded point; gradient: NULL or one entry per parameter, 0 for categories. Larger is better. */
 double tune_acquisition(const struct tune_acquisition *a, const double *x, double *gradient);
 
@@ -32,5 +30,17 @@ double tune_acquisition(const struct tune_acquisition *a, const double *x, doubl
 double tune_log_ei(double mean, double sd, double target, double *by_mean, double *by_sd);
 /* log of the normal CDF, and its derivative if not NULL. */
 double tune_log_cdf(double z, double *slope);
+
+/*
+ * Maximizes the acquisition function in a mixed space.
+ *
+ * It evaluates many points: evenly spread ones and mutated copies of the best trials. From the most
+ * promising ones, it optimizes numbers by gradient and discrete parameters by trying their
+ * neighbours, in turn, until convergence. Small discrete spaces are enumerated.
+ */
+
+/* Returns an allowed, untried point if there is one. -ENOENT: no point satisfies the constraints. */
+int tune_search(const struct tune_optimizer *o, const struct tune_acquisition *a, uint64_t id, double *point,
+		struct arena *scratch, struct sonde_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "tune/database.h"
+#include "tune/study-journal.h"
 
 #include <jansson.h>
 #include <sqlite3.h>
@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char schema[] =
@@ -77,33 +76,6 @@ static void put(struct copy *c, enum statement s)
 	sqlite3_clear_bindings(c->statements[s]);
 }
 
-static void put_facts(struct copy *c, json_t *line)
-{
-	static const char *const keys[] = { "study", "seed", "version", "is_paired" };
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		bind_name(c, PUT_FACT, 1, i == 0 ? "name" : keys[i]);
-		bind(c, PUT_FACT, 2, json_object_get(line, keys[i]));
-		put(c, PUT_FACT);
-	}
-}
-
-static void put_ask(struct copy *c, json_t *line)
-{
-	json_t *id = json_object_get(line, "ask"), *value;
-	const char *name;
-
-	bind(c, PUT_TRIAL, 1, id);
-	bind(c, PUT_TRIAL, 2, json_object_get(line, "at"));
-	put(c, PUT_TRIAL);
-	json_object_foreach(json_object_get(line, "params"), name, value) {
-		bind(c, PUT_PARAM, 1, id);
-		bind_name(c, PUT_PARAM, 2, name);
-		bind(c, PUT_PARAM, 3, value);
-		put(c, PUT_PARAM);
-	}
-}
-
 static void put_value(struct copy *c, const json_t *id, const char *name, const json_t *value)
 {
 	if (!json_is_number(value))
@@ -135,34 +107,42 @@ static void put_tell(struct copy *c, json_t *line)
 	}
 }
 
-static void put_pair(struct copy *c, json_t *line)
-{
-	static const char *const keys[] = { "pair", "of", "best", "default", "at" };
-
-	for (int i = 0; i < 5; i++)
-		bind(c, PUT_PAIR, i + 1, json_object_get(line, keys[i]));
-	put(c, PUT_PAIR);
-}
-
-static void put_retry(struct copy *c, json_t *line)
-{
-	bind(c, TELL_TRIAL, 1, json_object_get(line, "retry"));
-	bind_name(c, TELL_TRIAL, 2, "pending");
-	put(c, TELL_TRIAL);
-}
-
 static void put_line(struct copy *c, json_t *line)
 {
-	if (json_object_get(line, "study"))
-		put_facts(c, line);
-	else if (json_object_get(line, "ask"))
-		put_ask(c, line);
-	else if (json_object_get(line, "tell"))
+	if (json_object_get(line, "study")) {
+		static const char *const keys[] = { "study", "seed", "version", "is_paired" };
+
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+			bind_name(c, PUT_FACT, 1, i == 0 ? "name" : keys[i]);
+			bind(c, PUT_FACT, 2, json_object_get(line, keys[i]));
+			put(c, PUT_FACT);
+		}
+	} else if (json_object_get(line, "ask")) {
+		json_t *id = json_object_get(line, "ask"), *value;
+		const char *name;
+
+		bind(c, PUT_TRIAL, 1, id);
+		bind(c, PUT_TRIAL, 2, json_object_get(line, "at"));
+		put(c, PUT_TRIAL);
+		json_object_foreach(json_object_get(line, "params"), name, value) {
+			bind(c, PUT_PARAM, 1, id);
+			bind_name(c, PUT_PARAM, 2, name);
+			bind(c, PUT_PARAM, 3, value);
+			put(c, PUT_PARAM);
+		}
+	} else if (json_object_get(line, "tell"))
 		put_tell(c, line);
-	else if (json_object_get(line, "pair"))
-		put_pair(c, line);
-	else if (json_object_get(line, "retry"))
-		put_retry(c, line);
+	else if (json_object_get(line, "pair")) {
+		static const char *const keys[] = { "pair", "of", "best", "default", "at" };
+
+		for (int i = 0; i < 5; i++)
+			bind(c, PUT_PAIR, i + 1, json_object_get(line, keys[i]));
+		put(c, PUT_PAIR);
+	} else if (json_object_get(line, "retry")) {
+		bind(c, TELL_TRIAL, 1, json_object_get(line, "retry"));
+		bind_name(c, TELL_TRIAL, 2, "pending");
+		put(c, TELL_TRIAL);
+	}
 }
 
 static int copy_lines(struct copy *c, const char *journal, struct sonde_err *err)

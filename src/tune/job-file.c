@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/shell-words.h"
 #include "config/config.h"
-#include "tune/study-params.h"
+#include "tune/study.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,19 +14,19 @@
 
 static const char *const mode_words[] = { [TRAIN_TUNE] = "tune", [TRAIN_FIXED] = "fixed", NULL };
 
-static int take_params(struct config_reader *r, yaml_node_t *list, void *into)
+static int parse_params(struct config_reader *r, yaml_node_t *list, void *into)
 {
-	return tune_take_params(r, list, &((struct train_plan *)into)->study);
+	return tune_parse_params(r, list, &((struct train_plan *)into)->study);
 }
 
 /* Constraints refer to parameters that may follow them in the file. */
-static int take_constraints_later(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_constraints_later(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	r->context = node;
 	return 0;
 }
 
-static int take_finish(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_finish(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	const char *name = config_text(node);
 	int rule = name ? train_finish_find(name) : -1;
@@ -37,7 +37,7 @@ static int take_finish(struct config_reader *r, yaml_node_t *node, void *into)
 	return 0;
 }
 
-static int take_curve(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_curve(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	const char *name = config_text(node);
 	struct train_plan *plan = into;
@@ -48,7 +48,7 @@ static int take_curve(struct config_reader *r, yaml_node_t *node, void *into)
 	return config_error(r, node, "'curve' must be ensemble, selftf, optimus, exponential or power");
 }
 
-static int take_method(struct config_reader *r, yaml_node_t *node, void *into)
+static int parse_method(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	const char *name = config_text(node);
 	struct train_plan *plan = into;
@@ -57,7 +57,7 @@ static int take_method(struct config_reader *r, yaml_node_t *node, void *into)
 	return plan->study.method ? 0 : config_error(r, node, "'method' must be gp, tpe, selftf, sobol or random");
 }
 
-static int take_settings(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_settings(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	struct train_plan *plan = into;
 
@@ -86,20 +86,20 @@ static int take_settings(struct config_reader *r, yaml_node_t *map, void *into)
 static const struct config_key plan_keys[] = {
 	{ "name", CONFIG_TEXT, offsetof(struct train_plan, name) },
 	{ "command", CONFIG_LIST, offsetof(struct train_plan, command) },
-	{ "params", CONFIG_OTHER, .take = take_params },
-	{ "constraints", CONFIG_OTHER, .take = take_constraints_later },
-	{ "settings", CONFIG_OTHER, .take = take_settings },
+	{ "params", CONFIG_OTHER, .take = parse_params },
+	{ "constraints", CONFIG_OTHER, .take = parse_constraints_later },
+	{ "settings", CONFIG_OTHER, .take = parse_settings },
 	{ "mode", CONFIG_WORD, offsetof(struct train_plan, mode), .words = mode_words },
 	{ "target_loss", CONFIG_REAL, offsetof(struct train_plan, target_loss) },
-	{ "finish", CONFIG_OTHER, .take = take_finish },
+	{ "finish", CONFIG_OTHER, .take = parse_finish },
 	{ "window", CONFIG_WHOLE, offsetof(struct train_plan, window), .min = 1 },
-	{ "curve", CONFIG_OTHER, .take = take_curve },
+	{ "curve", CONFIG_OTHER, .take = parse_curve },
 	{ "explore", CONFIG_WHOLE, offsetof(struct train_plan, explore), .min = 1 },
 	{ "iterations", CONFIG_WHOLE, offsetof(struct train_plan, iterations), .min = 1 },
 	{ "online_iterations", CONFIG_WHOLE, offsetof(struct train_plan, online_iterations), .min = 1 },
 	{ "confidence", CONFIG_REAL, offsetof(struct train_plan, confidence) },
 	{ "moving_share", CONFIG_REAL, offsetof(struct train_plan, moving_share) },
-	{ "method", CONFIG_OTHER, .take = take_method },
+	{ "method", CONFIG_OTHER, .take = parse_method },
 	{ "timeout", CONFIG_DURATION, offsetof(struct train_plan, timeout_ns) },
 	{ "seed", CONFIG_WHOLE, offsetof(struct train_plan, seed), .min = 0 },
 	{ NULL },
@@ -112,7 +112,7 @@ struct plan_reader {
 	struct train_plan *plan;
 };
 
-static int take_document(struct config_reader *r, yaml_node_t *root)
+static int parse_document(struct config_reader *r, yaml_node_t *root)
 {
 	struct train_plan *plan = ((struct plan_reader *)r)->plan;
 	int rc = config_take_map(r, root, plan_keys, NULL, plan);
@@ -127,7 +127,7 @@ static int take_document(struct config_reader *r, yaml_node_t *root)
 		return config_error(r, root, "'confidence' must be 0 or more standard deviations");
 	if (!(plan->moving_share >= 0))
 		return config_error(r, root, "'moving_share' must be 0 or more");
-	return r->context ? tune_take_constraints(r, r->context, &plan->study.space) : 0;
+	return r->context ? tune_parse_constraints(r, r->context, &plan->study.space) : 0;
 }
 
 /* "a/b/cnn.yml" is "cnn". */
@@ -156,7 +156,7 @@ int train_plan_parse(struct train_plan *plan, const char *path, const char *text
 		.confidence = 1,
 		.moving_share = 0.1 };
 	plan->study.path = path;
-	return config_parse(&p.reader, text, size, take_document);
+	return config_parse(&p.reader, text, size, parse_document);
 }
 
 int train_plan_load(struct train_plan *plan, const char *path, struct arena *arena, struct sonde_err *err)
@@ -165,4 +165,112 @@ int train_plan_load(struct train_plan *plan, const char *path, struct arena *are
 	int rc = fs_read_file(AT_FDCWD, path, CONFIG_BYTES_MAX, &text, err);
 
 	return rc < 0 ? rc : train_plan_parse(plan, path, text.data, text.len, arena, err);
+}
+
+enum { WINDOW_MIN = 5 };
+
+void train_finish_init(struct train_finish *f, enum train_finish_rule rule, double target, size_t window)
+{
+	memset(f, 0, sizeof(*f));
+	f->rule = rule;
+	f->target = target;
+	f->window = window < TRAIN_WINDOW_MAX ? window : TRAIN_WINDOW_MAX;
+}
+
+void train_finish_add(struct train_finish *f, unsigned worker, double loss)
+{
+	f->recent[f->reports++ % TRAIN_WINDOW_MAX] = loss;
+	f->since_change++;
+	if (worker >= TRAIN_WORKERS_MAX)
+		return;
+	f->here += !f->workers[worker].is_here;
+	f->workers[worker].is_here = true;
+	f->workers[worker].last = loss;
+	f->workers[worker].has_reached |= loss <= f->target;
+}
+
+void train_finish_change(struct train_finish *f)
+{
+	f->since_change = f->here = 0;
+	for (size_t i = 0; i < TRAIN_WORKERS_MAX; i++)
+		f->workers[i].is_here = false;
+}
+
+size_t train_finish_workers(const struct train_finish *f)
+{
+	return f->here;
+}
+
+static bool average(const struct train_finish *f)
+{
+	size_t workers = train_finish_workers(f);
+	size_t window = f->window ? f->window : workers > WINDOW_MIN ? workers : WINDOW_MIN;
+	double sum = 0;
+
+	if (f->reports < window)
+		return false;
+	for (size_t i = f->reports - window; i < f->reports; i++)
+		sum += f->recent[i % TRAIN_WINDOW_MAX];
+	return sum / (double)window <= f->target; /* false if one is NaN */
+}
+
+/* The fraction of workers for which it holds; 0 until there were two reports per worker since the change. */
+static double part(const struct train_finish *f,
+		bool (*is_so)(const struct train_finish *, const struct train_worker *))
+{
+	size_t workers = train_finish_workers(f), so = 0;
+
+	if (!workers || f->since_change < 2 * workers)
+		return 0;
+	for (size_t i = 0; i < TRAIN_WORKERS_MAX; i++)
+		so += f->workers[i].is_here && is_so(f, &f->workers[i]);
+	return (double)so / (double)workers;
+}
+
+static bool is_there(const struct train_finish *f, const struct train_worker *w)
+{
+	return w->last <= f->target;
+}
+
+static bool was_there(const struct train_finish *f, const struct train_worker *w)
+{
+	return w->has_reached;
+}
+
+static bool all(const struct train_finish *f)
+{
+	return part(f, is_there) >= 1;
+}
+
+static bool once(const struct train_finish *f)
+{
+	return part(f, was_there) >= 1;
+}
+
+static bool most(const struct train_finish *f)
+{
+	return part(f, was_there) >= 0.9;
+}
+
+static const struct {
+	const char *name;
+	bool (*is_reached)(const struct train_finish *f);
+} rules[] = {
+	[TRAIN_FINISH_AVERAGE] = { "average", average },
+	[TRAIN_FINISH_ALL] = { "all", all },
+	[TRAIN_FINISH_ONCE] = { "once", once },
+	[TRAIN_FINISH_MOST] = { "most", most },
+};
+
+int train_finish_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (strcmp(rules[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+bool train_finish_is_reached(const struct train_finish *f)
+{
+	return !isnan(f->target) && rules[f->rule].is_reached(f);
 }

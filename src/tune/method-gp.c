@@ -6,8 +6,8 @@
  * 2006), so that proposals spread along the Pareto front. Failures and limits have separate models of the probability
  * that a configuration is feasible.
  */
-#include "tune/methods.h"
-#include "tune/search.h"
+#include "tune/acquisition.h"
+#include "tune/optimizer.h"
 
 #include <errno.h>
 #include <math.h>
@@ -41,47 +41,35 @@ static bool has_cost(const struct tune_trial *t)
 	return t->result.state == TUNE_DONE || t->result.state == TUNE_CUT;
 }
 
-/* One objective's costs, warped and standardized, NaN if missing. */
-static void warped_costs(const struct tune_optimizer *o, size_t objective, double *cost, double *scratch)
+/* The largest weighted distance from the best of each objective, plus a small multiple of their sum. */
+static int weigh(const struct tune_optimizer *o, uint64_t id, double *cost, struct arena *arena)
 {
-	struct tune_warp warp;
-	size_t n = 0;
-
-	for (size_t t = 0; t < o->count; t++)
-		if (has_cost(&o->trials[t]))
-			cost[n++] = tune_cost(o, &o->trials[t], objective);
-	tune_warp_fit(&warp, cost, n, scratch);
-	for (size_t t = 0; t < o->count; t++)
-		cost[t] = has_cost(&o->trials[t]) ? tune_warp(&warp, tune_cost(o, &o->trials[t], objective)) : NAN;
-}
-
-/* A random point of the simplex, deterministic per trial. */
-static void draw_weights(const struct tune_optimizer *o, uint64_t id, double *weights)
-{
+	double weights[TUNE_OBJECTIVES_MAX], *one = arena_alloc(arena, 2 * (o->count + 1) * sizeof(*one));
 	struct stats_rng rng;
 	double sum = 0;
 
+	if (!one)
+		return -ENOMEM;
+	/* A random point of the simplex, deterministic per trial. */
 	stats_rng_init(&rng, o->options.seed, STREAM_WEIGHTS + id);
 	for (size_t k = 0; k < o->options.objective_count; k++)
 		sum += weights[k] = stats_rng_exponential(&rng);
 	for (size_t k = 0; k < o->options.objective_count; k++)
 		weights[k] /= sum;
-}
-
-/* The largest weighted distance from the best of each objective, plus a small multiple of their sum. */
-static int weigh(const struct tune_optimizer *o, uint64_t id, double *cost, struct arena *arena)
-{
-	double weights[TUNE_OBJECTIVES_MAX], *one = arena_alloc(arena, 2 * (o->count + 1) * sizeof(*one));
-
-	if (!one)
-		return -ENOMEM;
-	draw_weights(o, id, weights);
 	for (size_t t = 0; t < o->count; t++)
 		cost[t] = has_cost(&o->trials[t]) ? 0 : NAN;
 	for (size_t k = 0; k < o->options.objective_count; k++) {
 		double least = INFINITY;
+		struct tune_warp warp;
+		size_t n = 0;
 
-		warped_costs(o, k, one, one + o->count + 1);
+		/* This objective's costs, warped and standardized; NaN if missing. */
+		for (size_t t = 0; t < o->count; t++)
+			if (has_cost(&o->trials[t]))
+				one[n++] = tune_cost(o, &o->trials[t], k);
+		tune_warp_fit(&warp, one, n, one + o->count + 1);
+		for (size_t t = 0; t < o->count; t++)
+			one[t] = has_cost(&o->trials[t]) ? tune_warp(&warp, tune_cost(o, &o->trials[t], k)) : NAN;
 		for (size_t t = 0; t < o->count; t++)
 			least = fmin(least, one[t]);
 		for (size_t t = 0; t < o->count; t++) {
@@ -96,25 +84,12 @@ static int weigh(const struct tune_optimizer *o, uint64_t id, double *cost, stru
 	return 0;
 }
 
-/* A failed trial counts as a median one: it attracts no proposals and adds no cliff that distorts the model nearby. */
-static void impute_failures(const struct tune_optimizer *o, double *cost, double *scratch)
-{
-	double middle;
-	size_t n = 0;
-
-	for (size_t t = 0; t < o->count; t++)
-		if (has_cost(&o->trials[t]))
-			scratch[n++] = cost[t];
-	middle = stats_median(scratch, n);
-	for (size_t t = 0; t < o->count; t++)
-		if (o->trials[t].result.state == TUNE_FAILED)
-			cost[t] = middle;
-}
-
 static int costs_of(const struct tune_optimizer *o, uint64_t id, double *cost, struct arena *arena)
 {
 	double *scratch = arena_alloc(arena, (o->count + 1) * sizeof(*scratch));
 	int rc = scratch ? 0 : -ENOMEM;
+	double middle;
+	size_t n = 0;
 
 	if (rc < 0)
 		return rc;
@@ -123,7 +98,14 @@ static int costs_of(const struct tune_optimizer *o, uint64_t id, double *cost, s
 	else
 		for (size_t t = 0; t < o->count; t++)
 			cost[t] = has_cost(&o->trials[t]) ? tune_cost(o, &o->trials[t], 0) : NAN;
-	impute_failures(o, cost, scratch);
+	/* A failed trial counts as a median one: it attracts no proposals and adds no cliff to the model nearby. */
+	for (size_t t = 0; t < o->count; t++)
+		if (has_cost(&o->trials[t]))
+			scratch[n++] = cost[t];
+	middle = stats_median(scratch, n);
+	for (size_t t = 0; t < o->count; t++)
+		if (o->trials[t].result.state == TUNE_FAILED)
+			cost[t] = middle;
 	return rc;
 }
 
@@ -138,44 +120,6 @@ static int add_feasibility(struct tune_acquisition *a, const struct tune_optimiz
 	return rc == -ENODATA ? 0 : rc;
 }
 
-/* Failures count 1, others -1. */
-static int add_failures(struct tune_acquisition *a, const struct tune_optimizer *o, double *cost, struct arena *arena,
-		struct sonde_err *err)
-{
-	size_t failed = 0;
-
-	for (size_t t = 0; t < o->count; t++) {
-		bool is_failed = o->trials[t].result.state == TUNE_FAILED;
-
-		failed += is_failed;
-		cost[t] = is_failed ? 1 : has_cost(&o->trials[t]) ? -1 : NAN;
-	}
-	return failed ? add_feasibility(a, o, cost, true, arena, err) : 0;
-}
-
-/*
- * The distance of trials beyond a limit, in units of the distance that nine of ten stay within, and logarithmic
- * farther out, so that far outliers do not blur where the limit is.
- */
-static void beyond_limit(const struct tune_optimizer *o, size_t k, double limit, int sign, double *cost,
-		double *scratch)
-{
-	double unit;
-	size_t n = 0;
-
-	for (size_t t = 0; t < o->count; t++) {
-		double value = o->trials[t].result.limits[k];
-		bool is_known = has_cost(&o->trials[t]) && isfinite(value);
-
-		cost[t] = is_known ? sign * (value - limit) : NAN;
-		if (is_known)
-			scratch[n++] = fabs(cost[t]);
-	}
-	unit = n ? stats_quantile(scratch, n, 0.9) : 0;
-	for (size_t t = 0; t < o->count; t++)
-		cost[t] = asinh(cost[t] / (unit > 0 ? unit : 1));
-}
-
 static int add_limits(struct tune_acquisition *a, const struct tune_optimizer *o, double *cost, struct arena *arena,
 		struct sonde_err *err)
 {
@@ -185,10 +129,26 @@ static int add_limits(struct tune_acquisition *a, const struct tune_optimizer *o
 	for (size_t k = 0; k < o->options.limit_count; k++)
 		for (int side = 0; side < 2 && rc == 0; side++) {
 			double limit = side ? o->options.limits[k].min : o->options.limits[k].max;
+			double unit;
+			size_t n = 0;
 
 			if (!isfinite(limit))
 				continue;
-			beyond_limit(o, k, limit, side ? -1 : 1, cost, scratch);
+			/*
+			 * The distance of trials beyond the limit, in units of the distance that nine of ten stay
+			 * within, and logarithmic farther out, so that far outliers do not blur where the limit is.
+			 */
+			for (size_t t = 0; t < o->count; t++) {
+				double value = o->trials[t].result.limits[k];
+				bool is_known = has_cost(&o->trials[t]) && isfinite(value);
+
+				cost[t] = is_known ? (side ? -1 : 1) * (value - limit) : NAN;
+				if (is_known)
+					scratch[n++] = fabs(cost[t]);
+			}
+			unit = n ? stats_quantile(scratch, n, 0.9) : 0;
+			for (size_t t = 0; t < o->count; t++)
+				cost[t] = asinh(cost[t] / (unit > 0 ? unit : 1));
 			rc = add_feasibility(a, o, cost, false, arena, err);
 		}
 	return rc;
@@ -342,8 +302,17 @@ static int propose(struct tune_optimizer *o, uint64_t id, double *point, struct 
 	rc = tune_model_fit(&a->model, o, &how, scratch, err);
 	if (rc == -ENODATA)
 		return tune_design_point(o, id, point, err);
-	if (rc == 0)
-		rc = add_failures(a, o, cost, scratch, err);
+	if (rc == 0) {
+		size_t failed = 0; /* failures count 1, others -1 */
+
+		for (size_t t = 0; t < o->count; t++) {
+			bool is_failed = o->trials[t].result.state == TUNE_FAILED;
+
+			failed += is_failed;
+			cost[t] = is_failed ? 1 : has_cost(&o->trials[t]) ? -1 : NAN;
+		}
+		rc = failed ? add_feasibility(a, o, cost, true, scratch, err) : 0;
+	}
 	if (rc == 0)
 		rc = add_limits(a, o, cost, scratch, err);
 	if (rc == 0)

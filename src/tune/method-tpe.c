@@ -2,14 +2,12 @@
  * Tree-structured Parzen estimator (Bergstra et al., "Algorithms for hyper-parameter optimization", NeurIPS 2011):
  * for each parameter independently, values where good trials are dense and bad ones are not. Cheap, and a baseline.
  */
-#include "tune/methods.h"
+#include "tune/optimizer.h"
 
 #include "stats/dist.h"
-#include "stats/summary.h"
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 enum { STARTUP = 10, CANDIDATES = 24, GOOD_MAX = 25 };
 

@@ -1,11 +1,94 @@
 #include "tune/model.h"
 
 #include "stats/matrix.h"
-#include "tune/pair-scale.h"
+#include "stats/rng.h"
+#include "stats/summary.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+
+/*
+ * Costs of paired trials on one scale.
+ *
+ * A paired trial has a ratio to another trial, which has a ratio to a third. The logarithms of all
+ * costs are the least squares solution of all ratios, so a later measurement of a rival improves
+ * all trials paired with it. The inverse of the normal matrix is the covariance of the rows'
+ * errors.
+ */
+
+#define FIRM 1000.0 /* weight of the reference trial: its value is exact by definition */
+
+/* The normal equations, the lower triangle. */
+struct levels {
+	size_t n;
+	double *normal, *right;
+	double sign; /* sign of the cost: -1 for a maximized value */
+};
+
+/* Row i is relative to row j, or absolute (n). */
+static void add(struct levels *l, size_t i, size_t j, double weight, double value)
+{
+	l->normal[i * l->n + i] += weight;
+	l->right[i] += weight * value;
+	if (j == l->n)
+		return;
+	l->normal[j * l->n + j] += weight;
+	l->right[j] -= weight * value;
+	l->normal[(i > j ? i : j) * l->n + (i > j ? j : i)] -= weight;
+}
+
+static bool has_pairs(const struct tune_optimizer *o)
+{
+	for (size_t t = 0; t < o->count; t++)
+		if (o->trials[t].result.beside)
+			return true;
+	return false;
+}
+
+/* Sets y, noise and shared of the model's rows; unchanged without paired trials. -ENOMEM. */
+static int level_rows(struct tune_model *m, const struct tune_optimizer *o, const double *cost, struct arena *arena)
+{
+	struct levels l = { .n = m->n, .sign = o->options.is_maximized[0] ? -1 : 1 };
+	double *scratch, *inverse;
+
+	if (!has_pairs(o))
+		return 0;
+	l.normal = arena_alloc(arena, (3 * m->n + 1) * m->n * sizeof(double));
+	if (!l.normal)
+		return -ENOMEM;
+	scratch = l.normal + m->n * m->n;
+	inverse = scratch + m->n * m->n;
+	l.right = inverse + m->n * m->n;
+	for (size_t t = 0; t < o->count; t++)
+		if (!isnan(cost[t])) {
+			const struct tune_trial *other = o->trials[t].result.beside
+					? tune_find(o, o->trials[t].result.beside)
+					: NULL;
+			size_t row = tune_model_row(m, o, o->trials[t].point),
+			       beside = other ? tune_model_row(m, o, other->point) : l.n;
+			double repeats = o->trials[t].result.repeats ? o->trials[t].result.repeats : 1;
+
+			if (row != l.n) {
+				if (beside == l.n || other == &o->trials[t])
+					add(&l, row, l.n, other == &o->trials[t] ? FIRM : repeats,
+							l.sign * log(l.sign * cost[t]));
+				else if (row != beside) /* a pair of equal configurations has no information */
+					add(&l, row, beside, repeats / 2, l.sign * log(o->trials[t].result.ratio));
+			}
+		}
+	if (!stats_cholesky(l.normal, m->n)) /* an edited journal: some row has no reference */
+		return 0;
+	stats_forward(l.normal, m->n, l.right, l.right);
+	stats_backward(l.normal, m->n, l.right, l.right);
+	stats_cholesky_inverse(l.normal, m->n, scratch, inverse);
+	for (size_t i = 0; i < m->n; i++) {
+		m->y[i] = l.sign * exp(l.sign * l.right[i]);
+		m->noise[i] = inverse[i * m->n + i];
+	}
+	m->shared = inverse;
+	return 0;
+}
 
 enum { ROWS_MAX = 500, SOME = 30, MANY = 45, EVALUATIONS = 36, ENSEMBLE_BUDGET = 4000, SAMPLE_STEPS = 4 };
 
@@ -131,20 +214,13 @@ static int fit(struct tune_model *m, const struct tune_optimizer *o, bool is_lab
 			m->n > SOME ? EVALUATIONS / 2 : EVALUATIONS, arena, err);
 }
 
-/* The cost grows with n, and an ensemble helps most while trials are few. */
-static size_t ensemble_size(size_t n)
-{
-	size_t count = ENSEMBLE_BUDGET / (n * n);
-
-	return count < TUNE_ENSEMBLE ? count : TUNE_ENSEMBLE;
-}
-
 static int add_others(struct tune_model *m, const struct tune_optimizer *o, const struct stats_gp_prior *prior,
 		struct stats_rng *rng, struct arena *arena, struct sonde_err *err)
 {
 	struct stats_gp_data learnt = data_of(m, o->space->count, m->n), all = m->gp.data;
 	struct stats_gp_parameters q = m->gp.parameters;
-	size_t count = ensemble_size(m->n);
+	size_t afforded = ENSEMBLE_BUDGET / (m->n * m->n); /* an ensemble helps most while trials are few */
+	size_t count = afforded < TUNE_ENSEMBLE ? afforded : TUNE_ENSEMBLE;
 
 	for (m->other_count = 0; m->other_count < count; m->other_count++) {
 		if (stats_gp_sample(&q, &learnt, prior, SAMPLE_STEPS, rng, arena) < 0)
@@ -221,20 +297,6 @@ static int weigh_earlier(struct tune_model *m, const struct tune_optimizer *o, s
 	return 0;
 }
 
-static void find_best(struct tune_model *m)
-{
-	m->best_mean = INFINITY;
-	for (size_t i = 0; i < m->n; i++) {
-		double mean, variance;
-
-		tune_model_predict(m, &m->gp, m->x + i * m->gp.data.dims, &mean, &variance, NULL, NULL);
-		if (mean < m->best_mean) {
-			m->best_mean = mean;
-			m->best = i;
-		}
-	}
-}
-
 /* Adds pending trials as noise-free rows with their expected value. */
 static int add_pending(struct tune_model *m, const struct tune_optimizer *o, struct arena *arena, struct sonde_err *err)
 {
@@ -273,7 +335,7 @@ int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const s
 	if (m->n < 2)
 		return err_set(err, ENODATA, "too few trials for a model");
 	m->shared = NULL;
-	if (thin(m, o->space->count, arena) < 0 || (how->has_pairs && tune_level_rows(m, o, how->cost, arena) < 0))
+	if (thin(m, o->space->count, arena) < 0 || (how->has_pairs && level_rows(m, o, how->cost, arena) < 0))
 		return err_sys(err, ENOMEM, "cannot fit the model");
 	m->warp = (struct tune_warp){ .sd = 1, .most = INFINITY };
 	if (m->shared)
@@ -289,9 +351,121 @@ int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const s
 	rc = fit(m, o, how->is_label, &prior, &rng, arena, err);
 	if (rc < 0)
 		return rc;
-	find_best(m);
+	m->best_mean = INFINITY;
+	for (size_t i = 0; i < m->n; i++) {
+		double mean, variance;
+
+		tune_model_predict(m, &m->gp, m->x + i * m->gp.data.dims, &mean, &variance, NULL, NULL);
+		if (mean < m->best_mean) {
+			m->best_mean = mean;
+			m->best = i;
+		}
+	}
 	if (how->has_pending)
 		rc = add_pending(m, o, arena, err);
 	m->other_count = 0;
 	return rc == 0 && how->has_others ? add_others(m, o, &prior, &rng, arena, err) : rc;
+}
+
+enum { SAMPLES = 64 };
+
+#define Z95 1.95996398454005423552
+
+/* The mean over samples with parameter k at `value`, warped; sd is roughly the standard error of that mean. */
+static void average(const struct tune_optimizer *o, const struct tune_model *m, size_t k, double value, double *mean,
+		double *sd)
+{
+	struct stats_sobol sobol;
+	double units[TUNE_PARAMS_MAX], point[TUNE_PARAMS_MAX], x[TUNE_PARAMS_MAX], sum = 0, sum_variance = 0;
+
+	stats_sobol_init(&sobol, o->space->count, 1);
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		double one, variance;
+
+		stats_sobol_point(&sobol, i, units);
+		tune_point_from_units(o->space, units, point);
+		for (size_t c = 0; c < o->space->params[k].condition_count; c++)
+			point[o->space->params[k].conditions[c].param] = o->space->params[k].conditions[c].values[0];
+		point[k] = value;
+		tune_point_canonical(o->space, point);
+		tune_point_coordinates(o->space, point, x);
+		tune_model_predict(m, &m->gp, x, &one, &variance, NULL, NULL);
+		sum += one;
+		sum_variance += variance;
+	}
+	*mean = sum / SAMPLES;
+	*sd = sqrt(sum_variance / SAMPLES);
+}
+
+static void draw_curve(const struct tune_optimizer *o, const struct tune_model *m, size_t k, struct tune_curve *c,
+		double *effect)
+{
+	const struct tune_param *p = &o->space->params[k];
+	double sign = o->options.is_maximized[0] ? -1 : 1;
+	struct stats_moments moments;
+	uint64_t levels = tune_param_levels(p);
+
+	c->count = levels && levels <= TUNE_CURVE_POINTS ? (size_t)levels : TUNE_CURVE_POINTS;
+	stats_moments_init(&moments);
+	for (size_t i = 0; i < c->count; i++) {
+		double mean, sd, a, b;
+
+		c->at[i] = tune_param_from_unit(p, ((double)i + 0.5) / (double)c->count);
+		average(o, m, k, c->at[i], &mean, &sd);
+		stats_moments_add(&moments, mean);
+		a = sign * tune_unwarp(&m->warp, mean - Z95 * sd);
+		b = sign * tune_unwarp(&m->warp, mean + Z95 * sd);
+		c->value[i] = sign * tune_unwarp(&m->warp, mean);
+		c->lo[i] = fmin(a, b);
+		c->hi[i] = fmax(a, b);
+	}
+	*effect = moments.n > 1 ? stats_variance(&moments) * (double)(moments.n - 1) / (double)moments.n : 0;
+}
+
+static double total_variance(const struct tune_optimizer *o, const struct tune_model *m)
+{
+	struct stats_sobol sobol;
+	struct stats_moments moments;
+	double units[TUNE_PARAMS_MAX], point[TUNE_PARAMS_MAX], x[TUNE_PARAMS_MAX];
+
+	stats_sobol_init(&sobol, o->space->count, 2);
+	stats_moments_init(&moments);
+	for (uint32_t i = 0; i < 16 * SAMPLES; i++) {
+		double mean, variance;
+
+		stats_sobol_point(&sobol, i, units);
+		tune_point_from_units(o->space, units, point);
+		tune_point_coordinates(o->space, point, x);
+		tune_model_predict(m, &m->gp, x, &mean, &variance, NULL, NULL);
+		stats_moments_add(&moments, mean);
+	}
+	return stats_variance(&moments);
+}
+
+int tune_insight(const struct tune_optimizer *o, struct tune_insight *out, struct arena *arena, struct sonde_err *err)
+{
+	double *cost = arena_alloc(arena, (o->count + 1) * sizeof(*cost)), total;
+	struct tune_model *m = arena_alloc(arena, sizeof(*m));
+	struct tune_model_options how = { .cost = cost, .is_warped = true, .has_earlier = true, .has_pairs = true };
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	if (!cost || !m)
+		return err_sys(err, ENOMEM, "cannot inspect the model");
+	for (size_t t = 0; t < o->count; t++)
+		cost[t] = o->trials[t].result.state == TUNE_DONE || o->trials[t].result.state == TUNE_CUT
+				? tune_cost(o, &o->trials[t], 0)
+				: NAN;
+	rc = tune_model_fit(m, o, &how, arena, err);
+	if (rc == -ENODATA)
+		return 0;
+	if (rc < 0)
+		return rc;
+	total = total_variance(o, m);
+	for (size_t k = 0; k < o->space->count; k++) {
+		draw_curve(o, m, k, &out->curves[k], &out->importance[k]);
+		out->importance[k] = total > 0 ? fmin(out->importance[k] / total, 1) : 0;
+	}
+	out->is_there = true;
+	return 0;
 }

@@ -59,4 +59,29 @@ size_t tune_model_row(const struct tune_model *m, const struct tune_optimizer *o
 void tune_model_predict(const struct tune_model *m, const struct stats_gp *gp, const double *x, double *mean,
 		double *variance, double *mean_gradient, double *variance_gradient);
 
+/*
+ * Parameter importance and partial dependence, from the model.
+ *
+ * Importance is the share of the variance of the expected cost over the space that a parameter
+ * explains alone (its main effect); interactions are the rest to 1.
+ */
+
+enum { TUNE_CURVE_POINTS = 16 };
+
+struct tune_curve {
+	size_t count;                                        /* levels, at most TUNE_CURVE_POINTS */
+	double at[TUNE_CURVE_POINTS];                        /* values of the parameter, */
+	double value[TUNE_CURVE_POINTS];                     /* the expected value of the objective, */
+	double lo[TUNE_CURVE_POINTS], hi[TUNE_CURVE_POINTS]; /* and its 95 % interval */
+};
+
+struct tune_insight {
+	bool is_there; /* false: too few trials for a model */
+	double importance[TUNE_PARAMS_MAX];
+	struct tune_curve curves[TUNE_PARAMS_MAX];
+};
+
+/* For the first objective. */
+int tune_insight(const struct tune_optimizer *o, struct tune_insight *out, struct arena *arena, struct sonde_err *err);
+
 #endif

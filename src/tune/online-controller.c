@@ -1,10 +1,60 @@
-#include "tune/online-controller-private.h"
-#include "tune/progress-cost.h"
+#include "tune/online-controller.h"
+
+#include "base/vec.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { BATCHES = 8 };
+
+static const char *const reason_words[] = {
+	[TRAIN_START] = "start",
+	[TRAIN_EXPLORE] = "explore",
+	[TRAIN_TRY] = "try",
+	[TRAIN_BEST] = "best",
+	[TRAIN_HAND] = "hand",
+};
+
+const char *train_reason_word(enum train_reason reason)
+{
+	return reason_words[reason];
+}
+
+struct stats_interval online_stage_rate(const struct online_stage *s)
+{
+	double gaps[TRAIN_GAPS], means[BATCHES] = { 0 };
+	size_t n = s->gap_count < TRAIN_GAPS ? s->gap_count : TRAIN_GAPS, size = n / BATCHES;
+	struct stats_interval rate;
+
+	for (size_t i = 0; i < n; i++) /* the latest gaps, oldest first */
+		gaps[i] = s->gaps[(s->gap_count - n + i) % TRAIN_GAPS];
+	if (n < 2)
+		return stats_interval_open(NAN, n, 0.95, "means of batches");
+	if (size < 2)
+		return stats_mean_interval(gaps, n, 0.95);
+	for (size_t i = 0; i < size * BATCHES; i++)
+		means[i / size] += gaps[n - size * BATCHES + i] / (double)size;
+	rate = stats_mean_interval(means, BATCHES, 0.95);
+	rate.method = "means of batches";
+	return rate;
+}
+
+struct train_wait online_stage_wait(const struct online_stage *s, double now_s, double grace_s, size_t workers)
+{
+	double since = s->count ? s->first_s : s->asked_s + grace_s;
+
+	return (struct train_wait){ .seconds = fmax(0, now_s - since),
+		.reports = (double)((s->count ? s->count - 1 : s->meanwhile) + (workers ? workers : 1)) };
+}
+
+double train_wait_evidence(const struct train_wait *w, double pace_s)
+{
+	double times = w->seconds / (w->reports * pace_s);
+
+	return times > 1 ? w->reports * (times - 1 - log(times)) : 0;
+}
 
 int online_controller_init(struct online_controller *c, const struct train_plan *plan, struct sonde_err *err)
 {
@@ -27,42 +77,31 @@ void online_controller_release(struct online_controller *c)
 {
 	tune_optimizer_release(&c->optimizer);
 	arena_release(&c->arena);
-	free(c->stints);
+	free(c->stages);
 	free(c->losses);
 	memset(c, 0, sizeof(*c));
 }
 
 struct online_stage *online_controller_now(const struct online_controller *c)
 {
-	return c->stints[c->stage_count - 1];
+	return c->stages[c->stage_count - 1];
 }
 
-/* Grows the array for one more element of `size` bytes. */
-static int grow(void *array, size_t count, size_t *cap, size_t max, size_t size, struct sonde_err *err)
+static int no_room(size_t count, size_t max, struct sonde_err *err)
 {
-	size_t wanted = *cap ? 2 * *cap : 256;
-	void *more;
-
-	if (count < *cap)
-		return 0;
-	if (count >= max)
-		return err_set(err, E2BIG, "too many steps (maximum %zu)", max);
-	more = reallocarray(*(void **)array, wanted, size);
-	if (!more)
-		return err_sys(err, ENOMEM, "cannot record another step");
-	*(void **)array = more;
-	*cap = wanted;
-	return 0;
+	return count >= max ? err_set(err, E2BIG, "too many steps (maximum %zu)", max)
+			    : err_sys(err, ENOMEM, "cannot record another step");
 }
 
 static int begin(struct online_controller *c, const struct train_decision *d, bool is_restart, double now_s,
 		struct sonde_err *err)
 {
 	struct online_stage *s = arena_alloc(&c->arena, sizeof(*s));
-	int rc = grow(&c->stints, c->stage_count, &c->stage_cap, TRAIN_STINTS_MAX, sizeof(struct online_stage *), err);
 
-	if (rc < 0 || !s)
-		return rc < 0 ? rc : err_sys(err, ENOMEM, "cannot start a configuration");
+	if (!VEC_GROW(c->stages, c->stage_cap, c->stage_count + 1, TRAIN_STAGES_MAX))
+		return no_room(c->stage_count, TRAIN_STAGES_MAX, err);
+	if (!s)
+		return err_sys(err, ENOMEM, "cannot start a configuration");
 	s->index = (unsigned)c->stage_count;
 	memcpy(s->point, d->point, sizeof(s->point));
 	s->reason = d->reason;
@@ -71,7 +110,7 @@ static int begin(struct online_controller *c, const struct train_decision *d, bo
 	s->asked_s = now_s;
 	s->first_s = s->last_s = s->cost_s = s->value = NAN;
 	s->first_loss = c->loss_count;
-	c->stints[c->stage_count++] = s;
+	c->stages[c->stage_count++] = s;
 	train_finish_change(&c->finish);
 	return 0;
 }
@@ -149,7 +188,7 @@ int online_controller_recall(struct online_controller *c, const double *point, s
 int online_controller_recall_value(struct online_controller *c, size_t index, bool is_failed, double value,
 		struct sonde_err *err)
 {
-	struct online_stage *s = c->stints[index];
+	struct online_stage *s = c->stages[index];
 	struct tune_result result = { .state = is_failed ? TUNE_FAILED : TUNE_DONE, .values = { value } };
 
 	if (s->is_told)
@@ -228,7 +267,7 @@ static void learn_cost(struct online_controller *c, struct online_stage *s, doub
 
 	if (s->reason == TRAIN_START || c->stage_count < 2)
 		return;
-	rate = online_stage_rate(c->stints[c->stage_count - 2]).estimate;
+	rate = online_stage_rate(c->stages[c->stage_count - 2]).estimate;
 	s->cost_s = fmax(0, time_s - s->asked_s - (isfinite(rate) ? rate * (double)s->meanwhile : 0));
 	c->moving_s += s->cost_s;
 	stats_moments_add(&c->cost[s->is_restart], s->cost_s);
@@ -238,15 +277,14 @@ int online_controller_report(struct online_controller *c, unsigned index, unsign
 		struct sonde_err *err)
 {
 	struct online_stage *s = online_controller_now(c);
-	int rc = grow(&c->losses, c->loss_count, &c->loss_cap, TRAIN_LOSSES_MAX, sizeof(*c->losses), err);
 	size_t workers;
 
-	if (rc < 0)
-		return rc;
+	if (!VEC_GROW(c->losses, c->loss_cap, c->loss_count + 1, TRAIN_LOSSES_MAX))
+		return no_room(c->loss_count, TRAIN_LOSSES_MAX, err);
 	c->losses[c->loss_count++] = loss;
-	train_finish_take(&c->finish, worker, loss);
+	train_finish_add(&c->finish, worker, loss);
 	workers = train_finish_workers(&c->finish);
-	c->crew = workers > c->crew ? workers : c->crew;
+	c->group_size = workers > c->group_size ? workers : c->group_size;
 	c->brought += progress_cost_of_workers(workers);
 	if (index != s->index) {
 		s->meanwhile++;
@@ -256,11 +294,19 @@ int online_controller_report(struct online_controller *c, unsigned index, unsign
 		learn_cost(c, s, time_s);
 		s->first_loss = c->loss_count - 1;
 		train_finish_change(&c->finish);
-		train_finish_take(&c->finish, worker, loss);
+		train_finish_add(&c->finish, worker, loss);
 	}
 	s->is_failed |= !isfinite(loss);
 	s->workers = train_finish_workers(&c->finish);
-	online_stage_report(s, time_s);
+	/* The first reports after a reconfiguration are not measured: they were started before it. */
+	if (!s->count)
+		s->first_s = time_s;
+	else if (s->count >= TRAIN_SKIPPED && (s->gap_count || s->last_s - s->first_s >= TRAIN_SETTLE_S)) {
+		s->gaps[s->gap_count++ % TRAIN_GAPS] = time_s - s->last_s;
+		s->measured_s += time_s - s->last_s;
+	}
+	s->last_s = time_s;
+	s->count++;
 	return 0;
 }
 

@@ -3,7 +3,7 @@
  * reports and the time, output is decisions.
  *
  * The cost of a configuration is the time of an iteration divided by the progress an iteration
- * makes (progress-cost.h: progress falls with the number of workers; the slope of the losses relative to
+ * makes (below: progress falls with the number of workers; the slope of the losses relative to
  * that of the job's curve is weighted by its noise): it stays comparable while the losses fall. The
  * job's remaining time is the iterations to the target (stats/curve.h) times that cost.
  *
@@ -18,10 +18,73 @@
 #ifndef SONDE_TUNE_ONLINE_CONTROLLER_H
 #define SONDE_TUNE_ONLINE_CONTROLLER_H
 
+#include "stats/interval.h"
 #include "tune/job-file.h"
-#include "tune/online-stage.h"
+#include "tune/space.h"
 
-enum { TRAIN_STINTS_MAX = 10000, TRAIN_LOSSES_MAX = 20000000 };
+/*
+ * One stage of a job under one configuration: iteration rate and cost of the
+ * reconfiguration.
+ *
+ * The first reports after a reconfiguration are skipped: they were started before it, and new
+ * workers have to warm up. The time of an iteration is the mean of the latest gaps between reports
+ * of any worker; its interval is by batch means, because reports of several workers come in bursts.
+ */
+
+enum { TRAIN_GAPS = 256, TRAIN_SKIPPED = 3 };
+#define TRAIN_SETTLE_S 0.1 /* warm-up after the first report; at least TRAIN_SKIPPED reports */
+
+/* Why the configuration was chosen. */
+enum train_reason {
+	TRAIN_START,   /* the first one */
+	TRAIN_EXPLORE, /* initial exploration */
+	TRAIN_TRY,     /* later exploration: it may be better */
+	TRAIN_BEST,    /* it has the best expected cost */
+	TRAIN_HAND,    /* set by the user */
+};
+const char *train_reason_word(enum train_reason reason);
+
+struct online_stage {
+	unsigned index; /* of the configuration, from 0 */
+	double point[TUNE_PARAMS_MAX];
+	enum train_reason reason;
+	bool is_restart;        /* the program was restarted for it */
+	uint64_t trial;         /* of the optimizer */
+	bool is_told;           /* the optimizer has its value: the measurement is precise enough */
+	bool is_failed;         /* its losses are not finite */
+	double asked_s;         /* when the change was requested */
+	double first_s, last_s; /* of its reports; NaN: none yet */
+	size_t meanwhile;       /* reports of the previous configuration since the request */
+	double cost_s;     /* from the request to the first report, net of progress made meanwhile; NaN if unknown */
+	size_t first_loss; /* index of this stage's first loss among the losses of the job */
+	size_t count;      /* of its reports */
+	size_t workers;    /* number of workers that reported */
+	size_t gap_count;  /* measured gaps between reports, */
+	double measured_s; /* and their total duration */
+	double value;      /* seconds per unit of progress, as given to the optimizer; NaN: not yet */
+	/* private */
+	double gaps[TRAIN_GAPS];
+};
+
+/* Seconds per iteration; NaN with fewer than two gaps. */
+struct stats_interval online_stage_rate(const struct online_stage *s);
+/*
+ * The evidence of a stage at any time, including the time since the last report. The first report may take grace_s;
+ * until then reports of the previous configuration count. Reports of workers may come in bursts, so one of each
+ * worker is assumed to be pending.
+ */
+struct train_wait {
+	double seconds, reports;
+};
+struct train_wait online_stage_wait(const struct online_stage *s, double now_s, double grace_s, size_t workers);
+/*
+ * Does an iteration take longer than pace_s? The log generalized likelihood ratio of a Poisson process: how much
+ * likelier the wait is at its own rate than at that one. It may be tested after every report and between reports. 0:
+ * it is not slower.
+ */
+double train_wait_evidence(const struct train_wait *w, double pace_s);
+
+enum { TRAIN_STAGES_MAX = 10000, TRAIN_LOSSES_MAX = 20000000 };
 
 enum train_phase { TRAIN_EXPLORING, TRAIN_ONLINE };
 enum train_act { TRAIN_WAIT, TRAIN_MOVE, TRAIN_FINISH };
@@ -38,11 +101,11 @@ struct online_controller {
 	const struct train_plan *plan;
 	struct tune_optimizer optimizer;
 	enum train_phase phase;
-	struct online_stage **stints; /* in time order; the last is current */
+	struct online_stage **stages; /* in time order; the last is current */
 	size_t stage_count;
 	double *losses;
 	size_t loss_count;
-	double brought;               /* progress made, in iterations of a single worker (progress-cost.h) */
+	double brought;               /* progress made, in iterations of a single worker */
 	struct stats_curve_fit fit;   /* of the losses at the last decision */
 	struct stats_moments cost[2]; /* of reconfigurations, in seconds: live, by restart */
 	double moving_s;              /* total cost of reconfigurations */
@@ -58,7 +121,7 @@ struct online_controller {
 	uint64_t candidate_id;             /* as this trial; 0: none */
 	unsigned in_vain;                  /* proposals rejected since the last result */
 	size_t look_at;                    /* number of losses at the next decision */
-	size_t crew;                       /* maximum number of workers seen under one configuration */
+	size_t group_size;                 /* maximum number of workers seen under one configuration */
 	size_t no_better;                  /* consecutive tries without improvement: each delays the next one */
 	size_t loss_cap, stage_cap;
 	struct arena arena;
@@ -92,5 +155,52 @@ struct online_stage *online_controller_now(const struct online_controller *c); /
 bool online_controller_is_restart(const struct online_controller *c, const double *point);
 /* Seconds to the target under the current configuration, by the last fit; NaN if unknown. */
 struct stats_interval online_controller_remaining(const struct online_controller *c);
+
+/*
+ * Shared by the two parts of the controller: its state
+ * (online-controller.c) and its decisions (online-decide.c).
+ */
+
+/* Adds a trial for a point that the optimizer did not propose. */
+int controller_add_trial(struct online_controller *c, const double *point, uint64_t *id, struct sonde_err *err);
+/* Applies the parameters pinned by the user. */
+void controller_apply_pins(const struct online_controller *c, double *point);
+/* Makes c->candidate the optimizer's next proposal, kept until it is tried. -ENOENT: none left. */
+int controller_have_candidate(struct online_controller *c, struct sonde_err *err);
+/* Reduces the candidate to the changes that are possible without a restart, unless that was tried already. */
+int controller_have_live_candidate(struct online_controller *c, struct sonde_err *err);
+
+/*
+ * The cost of configurations, in seconds per unit of progress, measured and
+ * expected.
+ *
+ * An iteration of one of several workers makes less progress than that of a single one: it uses
+ * stale parameters. All progress is counted in iterations of a single worker, so of two
+ * configurations with the same rate the one with fewer workers is better.
+ */
+
+struct progress_cost {
+	double mean, sd; /* NaN if unknown */
+};
+
+double progress_cost_of_workers(size_t workers);               /* progress of one iteration with that many workers */
+double progress_cost_usual(const struct online_controller *c); /* its mean over all reports */
+/* Of a stage, from its reports so far. */
+struct progress_cost progress_cost_measured(const struct online_controller *c, const struct online_stage *s);
+/* Of any configuration, by the model of all results. -ENODATA: too few results. */
+int progress_cost_expected(const struct online_controller *c, const double *point, struct progress_cost *cost,
+		struct sonde_err *err);
+/* The configuration with the best expected cost among those with a result; point NULL: none. */
+int progress_cost_best(struct online_controller *c, const double **point, struct progress_cost *cost,
+		struct sonde_err *err);
+/* Expected improvement of a cost over `than`: 0 where it is impossible. */
+double progress_cost_improvement(const struct progress_cost *w, double than);
+/*
+ * Remaining iterations: by the curve, or, without a target, as many as there were. The error is multiplicative:
+ * sd / mean.
+ */
+struct progress_cost progress_cost_to_go(const struct online_controller *c);
+/* Remaining iterations at the plan's confidence: a reconfiguration or a try must pay off within them. */
+double progress_cost_sure_to_go(const struct online_controller *c);
 
 #endif

@@ -3,17 +3,58 @@
  */
 #include "tune/online-journal.h"
 
-#include "base/cleanup.h"
-#include "base/fs.h"
-#include "tune/selftf-columns.h"
-
 #include <jansson.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
 #include "base/json.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Names of parameters with that meaning. */
+static const struct {
+	const char *column;
+	const char *names[5];
+} meanings[] = {
+	{ "ps_num", { "ps_num", "ps", "servers" } },
+	{ "worker_num", { "worker_num", "workers", "num_worker" } },
+	{ "intra", { "intra", "intra_op_parallelism_threads", "threads", "num_intra_thread" } },
+	{ "inter", { "inter", "inter_op_parallelism_threads" } },
+	{ "optimizer", { "optimizer" } },
+	{ "learning_rate", { "learning_rate", "rate", "lr" } },
+	{ "batch_size", { "batch_size", "batch" } },
+	{ "ml_model", { "ml_model" } },
+};
+
+enum { ITERATION_COLUMNS = 7 }; /* the first of them, in order, end a row of iterations */
+
+static void text_of(const struct train_plan *plan, const double *point, const char *name, char *text, size_t size)
+{
+	const struct tune_param *p = tune_space_find(&plan->study.space, name);
+	double value = p ? point[p - plan->study.space.params] : NAN;
+
+	*text = '\0';
+	if (p && !isnan(value) && p->type >= TUNE_ORDINAL && p->type != TUNE_BOOL)
+		snprintf(text, size, "%s", p->choices[(size_t)value].text);
+	else if (p && !isnan(value))
+		tune_param_format(p, value, text, size);
+	for (size_t i = 0; !p && i < plan->setting_count; i++)
+		if (strcmp(plan->settings[i].name, name) == 0)
+			snprintf(text, size, "%s", plan->settings[i].text);
+}
+
+void train_column(const struct train_plan *plan, const double *point, const char *column, char *text, size_t size)
+{
+	*text = '\0';
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		for (size_t k = 0; strcmp(meanings[i].column, column) == 0 && meanings[i].names[k] && !*text; k++)
+			text_of(plan, point, meanings[i].names[k], text, size);
+}
 
 void train_config_json(struct buf *out, const struct train_plan *plan, const double *point)
 {
@@ -133,9 +174,24 @@ void train_record_report(struct train_record *r, const struct online_controller 
 {
 	size_t worker = report->worker < TRAIN_WORKERS_MAX ? report->worker : TRAIN_WORKERS_MAX - 1;
 
-	if (r->iterations)
-		train_columns_iteration(r->iterations, c, report, ++r->worker_steps[worker],
+	if (r->iterations) {
+		size_t now = c->stage_count - 1,
+		       index = report->has_config && report->config < now ? report->config : now;
+		char text[128];
+
+		/* The worker's own number of steps, and the time since its last report. */
+		fprintf(r->iterations, "%lld,%llu,%.6f,%.6f,", (long long)report->step,
+				(unsigned long long)++r->worker_steps[worker], (double)clock_real_ns() / 1e9,
 				time_s - r->worker_s[worker]);
+		if (isfinite(report->loss)) /* absent otherwise */
+			fprintf(r->iterations, "%.9g", report->loss);
+		fprintf(r->iterations, ",%zu", index);
+		for (size_t i = 0; i < ITERATION_COLUMNS; i++) {
+			train_column(c->plan, c->stages[index]->point, meanings[i].column, text, sizeof(text));
+			fprintf(r->iterations, ",%s", text);
+		}
+		fputc('\n', r->iterations);
+	}
 	r->worker_s[worker] = time_s;
 }
 
@@ -143,24 +199,6 @@ void train_record_flush(struct train_record *r)
 {
 	if (r->iterations)
 		fflush(r->iterations);
-}
-
-/* Reads a point by parameter names; missing ones get their defaults. */
-static void read_point(const struct tune_space *space, const json_t *params, double *point)
-{
-	tune_point_default(space, point);
-	for (size_t i = 0; i < space->count; i++) {
-		CLEANUP(cleanup_free) char *text = NULL;
-		const json_t *value = json_object_get(params, space->params[i].name);
-
-		if (json_is_string(value))
-			text = strdup(json_string_value(value));
-		else if (value)
-			text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-		if (text)
-			tune_param_parse(&space->params[i], text, &point[i], NULL);
-	}
-	tune_point_canonical(space, point);
 }
 
 /* Replays one line of an earlier run: configurations and their results. */
@@ -171,7 +209,21 @@ static int recall(struct online_controller *c, const json_t *line, struct sonde_
 	double point[TUNE_PARAMS_MAX];
 
 	if (event && strcmp(event, "config") == 0 && (size_t)index == c->stage_count) {
-		read_point(c->optimizer.space, json_object_get(line, "params"), point);
+		/* Parameters by name; missing ones get their defaults. */
+		tune_point_default(c->optimizer.space, point);
+		for (size_t i = 0; i < c->optimizer.space->count; i++) {
+			CLEANUP(cleanup_free) char *text = NULL;
+			const json_t *value = json_object_get(json_object_get(line, "params"),
+					c->optimizer.space->params[i].name);
+
+			if (json_is_string(value))
+				text = strdup(json_string_value(value));
+			else if (value)
+				text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+			if (text)
+				tune_param_parse(&c->optimizer.space->params[i], text, &point[i], NULL);
+		}
+		tune_point_canonical(c->optimizer.space, point);
 		return online_controller_recall(c, point, err);
 	}
 	if (event && strcmp(event, "known") == 0 && index >= 0 && (size_t)index < c->stage_count)
@@ -217,8 +269,12 @@ int train_record_open(struct train_record *r, const char *dir, const char *id, s
 	r->iterations = fopen(iterations.data, r->is_resumed ? "ae" : "we");
 	if (!r->iterations)
 		return err_sys(err, errno, "cannot open '%s'", iterations.data);
-	if (!r->is_resumed)
-		train_columns_head(r->iterations);
+	if (!r->is_resumed) {
+		fputs("step,local_step,timestamp,elapsed_time_sec,loss,config_idx", r->iterations);
+		for (size_t i = 0; i < ITERATION_COLUMNS; i++)
+			fprintf(r->iterations, ",%s", meanings[i].column);
+		fputc('\n', r->iterations);
+	}
 	return 0;
 }
 
@@ -228,4 +284,68 @@ void train_record_release(struct train_record *r)
 	if (r->iterations)
 		fclose(r->iterations);
 	r->iterations = NULL;
+}
+
+void train_lines_consume(struct train_lines *l, const char *bytes, size_t n, void (*tell)(void *arg, const char *line),
+		void *arg)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (bytes[i] != '\n') {
+			if (l->len < sizeof(l->line))
+				l->line[l->len++] = bytes[i]; /* full: too long, skip to the end of the line */
+			continue;
+		}
+		if (l->len < sizeof(l->line)) {
+			l->line[l->len] = '\0';
+			tell(arg, l->line);
+		} else {
+			l->bad++;
+		}
+		l->len = 0;
+	}
+}
+
+/* Parses a non-negative number after a blank; advances at. */
+static bool parse_index(const char **at, unsigned *index)
+{
+	unsigned long value;
+	char *end;
+
+	if (**at != ' ' || (*at)[1] < '0' || (*at)[1] > '9')
+		return false;
+	errno = 0;
+	value = strtoul(*at + 1, &end, 10);
+	if (errno || value > UINT_MAX)
+		return false;
+	*index = (unsigned)value;
+	*at = end;
+	return true;
+}
+
+bool train_report_parse(const char *line, struct train_report *report)
+{
+	static const char word[] = "report ";
+	const char *at = line + sizeof(word) - 1;
+	char *end;
+
+	if (strncmp(line, word, sizeof(word) - 1) != 0)
+		return false;
+	*report = (struct train_report){ 0 };
+	errno = 0;
+	report->step = strtoll(at, &end, 10);
+	if (end == at || *end != ' ' || errno)
+		return false;
+	at = end + 1;
+	report->loss = strtod(at, &end);
+	if (end == at)
+		return false;
+	at = end;
+	if (*at && !parse_index(&at, &report->worker))
+		return false;
+	if (*at) {
+		report->has_config = parse_index(&at, &report->config);
+		if (!report->has_config)
+			return false;
+	}
+	return *at == '\0';
 }

@@ -1,7 +1,7 @@
 /*
  * online-run: runs a training program under the online controller, to its end.
  *
- * The program gets SONDE_JOB_FD (a socket, online-protocol.h), SONDE_JOB_CONFIG ("INDEX JSON": its
+ * The program gets SONDE_JOB_FD (a socket, online-journal.h), SONDE_JOB_CONFIG ("INDEX JSON": its
  * initial configuration), SONDE_JOB_DIR (its checkpoints; kept over restarts) and SONDE_JOB_ID. A
  * change of live parameters is sent to it; any other change asks it to exit and restarts it. In a
  * fleet, where SONDE_JOB_FD is a socket to the agent, reports and decisions are forwarded to the

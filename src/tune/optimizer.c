@@ -3,13 +3,14 @@
  */
 #include "tune/optimizer.h"
 
+#include "base/vec.h"
 #include "stats/rng.h"
-#include "tune/expression.h"
+#include "tune/model.h"
+#include "tune/space.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,36 +69,17 @@ bool tune_is_tried(const struct tune_optimizer *o, const double *point)
 	return false;
 }
 
-static int grow(struct tune_optimizer *o, struct sonde_err *err)
-{
-	size_t cap = o->cap ? o->cap * 2 : 64;
-	struct tune_trial *trials;
-
-	if (o->count < o->cap)
-		return 0;
-	if (o->count >= TUNE_TRIALS_MAX)
-		return err_set(err, EFBIG, "too many trials (maximum %d)", TUNE_TRIALS_MAX);
-	trials = reallocarray(o->trials, cap, sizeof(*trials));
-	if (!trials)
-		return err_sys(err, ENOMEM, "cannot add a trial");
-	o->trials = trials;
-	o->cap = cap;
-	return 0;
-}
-
 int tune_add(struct tune_optimizer *o, uint64_t id, const double *point, const struct tune_trial **trial,
 		struct sonde_err *err)
 {
 	struct tune_trial t = { .id = id ? id : o->last_id + 1 };
-	int rc;
 
 	if (id && tune_find(o, id))
 		return err_set(err, EEXIST, "trial %" PRIu64 " exists already", id);
-	rc = grow(o, err);
-	if (rc < 0)
-		return rc;
+	if (o->count >= TUNE_TRIALS_MAX)
+		return err_set(err, EFBIG, "too many trials (maximum %d)", TUNE_TRIALS_MAX);
 	t.point = (void *)arena_copy(&o->arena, point, o->space->count * sizeof(*point));
-	if (!t.point)
+	if (!t.point || !VEC_GROW(o->trials, o->cap, o->count + 1, TUNE_TRIALS_MAX))
 		return err_sys(err, ENOMEM, "cannot add a trial");
 	tune_point_canonical(o->space, t.point);
 	t.is_again = tune_is_tried(o, t.point);
@@ -225,25 +207,6 @@ static bool allowed_start(const struct tune_optimizer *o, struct stats_rng *rng,
 	return false;
 }
 
-/* Changes some of its values, by steps of any size. */
-static void step_aside(const struct tune_optimizer *o, struct stats_rng *rng, const double *from, double *to)
-{
-	double step = ldexp(1, -(int)stats_rng_below(rng, WALK_HALVINGS)), units[TUNE_PARAMS_MAX];
-
-	for (size_t k = 0; k < o->space->count; k++) {
-		const struct tune_param *p = &o->space->params[k];
-		bool is_moved = stats_rng_uniform(rng) < 0.5;
-
-		if (isnan(from[k]) || (is_moved && tune_param_is_category(p))) {
-			units[k] = stats_rng_open(rng);
-			continue;
-		}
-		units[k] = tune_param_to_unit(p, from[k]) + (is_moved ? step * stats_rng_normal(rng) : 0);
-		units[k] = fmin(fmax(units[k], 0), 1);
-	}
-	tune_point_from_units(o->space, units, to);
-}
-
 /* For constraints too tight for rejection sampling: a random walk from an allowed point. */
 static bool walk(const struct tune_optimizer *o, struct stats_rng *rng, double *point)
 {
@@ -254,7 +217,21 @@ static bool walk(const struct tune_optimizer *o, struct stats_rng *rng, double *
 	if (!allowed_start(o, rng, at))
 		return false;
 	for (int i = 0; i < WALK_TRIES && steps < WALK_STEPS; i++) {
-		step_aside(o, rng, at, to);
+		double step = ldexp(1, -(int)stats_rng_below(rng, WALK_HALVINGS)), units[TUNE_PARAMS_MAX];
+
+		/* Changes some of its values, by steps of any size. */
+		for (size_t k = 0; k < o->space->count; k++) {
+			const struct tune_param *p = &o->space->params[k];
+			bool is_moved = stats_rng_uniform(rng) < 0.5;
+
+			if (isnan(at[k]) || (is_moved && tune_param_is_category(p))) {
+				units[k] = stats_rng_open(rng);
+				continue;
+			}
+			units[k] = tune_param_to_unit(p, at[k]) + (is_moved ? step * stats_rng_normal(rng) : 0);
+			units[k] = fmin(fmax(units[k], 0), 1);
+		}
+		tune_point_from_units(o->space, units, to);
 		if (!tune_point_is_allowed(o->space, to) || tune_is_tried(o, to))
 			continue;
 		memcpy(at, to, o->space->count * sizeof(*at));
@@ -323,4 +300,123 @@ int tune_design_point(const struct tune_optimizer *o, uint64_t id, double *point
 	}
 	stats_rng_init(&rng, o->options.seed, id);
 	return tune_random_point(o, &rng, point, err);
+}
+
+static int propose_random(struct tune_optimizer *o, uint64_t id, double *point, struct arena *scratch,
+		struct sonde_err *err)
+{
+	struct stats_rng rng;
+
+	stats_rng_init(&rng, o->options.seed, id);
+	return tune_random_point(o, &rng, point, err);
+}
+
+static int propose_sobol(struct tune_optimizer *o, uint64_t id, double *point, struct arena *scratch,
+		struct sonde_err *err)
+{
+	return tune_design_point(o, id, point, err);
+}
+
+static const struct tune_method random_method = { "random", "independent random configurations", propose_random };
+static const struct tune_method sobol_method = { "sobol", "the default, then configurations that fill the space evenly",
+	propose_sobol };
+
+const struct tune_method *const tune_methods[] = { &tune_method_gp, &tune_method_tpe, &tune_method_selftf,
+	&sobol_method, &random_method, NULL };
+
+const struct tune_method *tune_method_find(const char *name)
+{
+	for (size_t i = 0; tune_methods[i]; i++)
+		if (strcmp(tune_methods[i]->name, name) == 0)
+			return tune_methods[i];
+	return NULL;
+}
+
+/*
+ * The recommendation is the configuration with the lowest expected cost, not the best measurement. With noise the
+ * best of many measurements is too optimistic; the model also uses neighbouring trials.
+ */
+
+#define Z95 1.95996398454005423552
+
+/* Good, and not the excluded configuration. */
+static bool is_eligible(const struct tune_optimizer *o, const struct tune_trial *t, const double * not )
+{
+	return tune_trial_is_good(o, t) && !(not &&tune_point_equal(o->space, t->point, not ));
+}
+
+static void set_interval(const struct tune_optimizer *o, const struct tune_model *m, size_t row, struct tune_best *best)
+{
+	double mean, variance, low, high, sign = o->options.is_maximized[0] ? -1 : 1;
+
+	tune_model_predict(m, &m->gp, m->gp.data.x + row * o->space->count, &mean, &variance, NULL, NULL);
+	low = tune_unwarp(&m->warp, mean - Z95 * sqrt(variance));
+	high = tune_unwarp(&m->warp, mean + Z95 * sqrt(variance));
+	best->value = sign * tune_unwarp(&m->warp, mean);
+	best->lo = fmin(sign * low, sign * high);
+	best->hi = fmax(sign * low, sign * high);
+	best->is_modelled = true;
+}
+
+static void find_best_expected(const struct tune_optimizer *o, const struct tune_model *m, const double * not,
+		struct tune_best *best)
+{
+	double least = INFINITY, mean, variance;
+	size_t row = m->n;
+
+	for (size_t i = 0; i < m->n; i++) {
+		const struct tune_trial *trial = &o->trials[m->trials[i]];
+
+		if (!is_eligible(o, trial, not ))
+			continue;
+		tune_model_predict(m, &m->gp, m->gp.data.x + i * o->space->count, &mean, &variance, NULL, NULL);
+		if (mean < least) {
+			least = mean;
+			row = i;
+		}
+	}
+	if (row == m->n)
+		return;
+	best->trial = &o->trials[m->trials[row]];
+	set_interval(o, m, row, best);
+}
+
+int tune_recommend_other(struct tune_optimizer *o, const double *than, struct tune_best *best, struct arena *scratch,
+		struct sonde_err *err)
+{
+	double *cost = arena_alloc(scratch, (o->count + 1) * sizeof(*cost));
+	struct tune_model_options how = { .cost = cost, .is_warped = true, .has_earlier = true, .has_pairs = true };
+	struct tune_model *m = arena_alloc(scratch, sizeof(*m));
+	int rc;
+
+	*best = (struct tune_best){ .value = NAN, .lo = NAN, .hi = NAN };
+	if (!cost || !m)
+		return err_sys(err, ENOMEM, "cannot choose the best trial");
+	/* Without a model: the best measurement. */
+	for (size_t t = 0; t < o->count; t++) {
+		const struct tune_trial *trial = &o->trials[t];
+
+		if (!is_eligible(o, trial, than))
+			continue;
+		if (!best->trial || tune_cost(o, trial, 0) < tune_cost(o, best->trial, 0))
+			best->trial = trial;
+	}
+	if (!best->trial)
+		return 0;
+	best->value = best->trial->result.values[0];
+	for (size_t t = 0; t < o->count; t++)
+		cost[t] = o->trials[t].result.state == TUNE_DONE || o->trials[t].result.state == TUNE_CUT
+				? tune_cost(o, &o->trials[t], 0)
+				: NAN;
+	rc = tune_model_fit(m, o, &how, scratch, err);
+	if (rc == -ENODATA)
+		return 0;
+	if (rc == 0)
+		find_best_expected(o, m, than, best);
+	return rc;
+}
+
+int tune_recommend(struct tune_optimizer *o, struct tune_best *best, struct arena *scratch, struct sonde_err *err)
+{
+	return tune_recommend_other(o, NULL, best, scratch, err);
 }

@@ -16,12 +16,36 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "stats/gp.h"
 #include "tune/space.h"
-#include "tune/warm-start.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * Results of earlier studies, for the parameters they share with this one.
+ *
+ * The trials of an earlier study are fitted by a separate model; its prediction is a prior mean for
+ * this study. Its weight is learned from this study's trials (model.h), so that an unrelated study
+ * does not mislead for long. Its best configurations are tried right after the default.
+ */
+
+enum { TUNE_WARM_START_ROWS = 150, TUNE_WARM_START_BEST = 5 };
+
+struct tune_warm_start {
+	size_t count;   /* configurations, best first, at most TUNE_WARM_START_ROWS */
+	double *points; /* count times the space's parameters */
+	bool has_model; /* false: too few for a model */
+	struct stats_gp gp;
+};
+
+/*
+ * Reads its journal. Parameters it does not have get their defaults; trials that this space does not allow are
+ * skipped. Memory is from the arena. An unreadable journal is an error, one without trials is not.
+ */
+int tune_warm_start_read(struct tune_warm_start *e, const char *path, const struct tune_space *space, bool is_maximized,
+		struct arena *arena, struct sonde_err *err);
 
 enum {
 	TUNE_OBJECTIVES_MAX = 3,
@@ -33,7 +57,7 @@ enum {
 
 struct tune_optimizer;
 
-/* A method; see methods.c. */
+/* A method; see tune_methods in optimizer.c. */
 struct tune_method {
 	const char *name;
 	const char *summary; /* one line */
@@ -141,5 +165,13 @@ bool tune_is_tried(const struct tune_optimizer *o, const double *point);
 int tune_design_point(const struct tune_optimizer *o, uint64_t id, double *point, struct sonde_err *err);
 /* One objective as a cost: smaller is better. */
 double tune_cost(const struct tune_optimizer *o, const struct tune_trial *t, size_t objective);
+
+/*
+ * Rows of tune_methods that are in separate files.
+ */
+
+extern const struct tune_method tune_method_gp;     /* method-gp.c: the default */
+extern const struct tune_method tune_method_tpe;    /* method-tpe.c */
+extern const struct tune_method tune_method_selftf; /* method-selftf.c */
 
 #endif

@@ -7,7 +7,6 @@
 #include "tune/study-journal.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -294,19 +293,6 @@ static int answer(struct conversation *c, struct sonde_err *err)
 	return -EINVAL;
 }
 
-static void write_error(struct buf *out, const struct sonde_err *err)
-{
-	struct json j;
-
-	json_init(&j, out, false);
-	json_object(&j);
-	json_kstr(&j, "error", err->text);
-	if (err->hint[0])
-		json_kstr(&j, "hint", err->hint);
-	json_end(&j);
-	buf_addc(out, '\n');
-}
-
 /* Python and others write NaN and Infinity, which JSON does not have: read as null, a failure. */
 static size_t no_number(const char *at, size_t left)
 {
@@ -358,7 +344,16 @@ int tune_answer(struct tune_optimizer *o, const struct tune_study *study, struct
 		*err = why;
 	if (c.broken < 0)
 		return c.broken;
-	if (rc < 0)
-		write_error(out, &why);
+	if (rc < 0) {
+		struct json j;
+
+		json_init(&j, out, false);
+		json_object(&j);
+		json_kstr(&j, "error", why.text);
+		if (why.hint[0])
+			json_kstr(&j, "hint", why.hint);
+		json_end(&j);
+		buf_addc(out, '\n');
+	}
 	return buf_error(out) < 0 ? err_sys(err, ENOMEM, "cannot write the response") : 0;
 }

@@ -1,8 +1,9 @@
 #include "tune/space.h"
 
 #include "base/shell-words.h"
-#include "tune/expression.h"
+#include "config/expr.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -87,32 +88,6 @@ double tune_param_to_unit(const struct tune_param *p, double value)
 	return p->is_log ? (log(value) - log(low)) / (log(high) - log(low)) : (value - low) / (high - low);
 }
 
-static int no_such_choice(const struct tune_param *p, const char *text, struct sonde_err *err)
-{
-	const char *names[TUNE_CHOICES_MAX + 1], *nearest;
-
-	for (size_t i = 0; i < p->choice_count; i++)
-		names[i] = p->choices[i].text;
-	names[p->choice_count] = NULL;
-	nearest = words_nearest(text, names);
-	err_set(err, EINVAL, "'%s' has no choice '%s'", p->name, text);
-	if (nearest)
-		err_hint(err, "did you mean '%s'?", nearest);
-	return -EINVAL;
-}
-
-static int parse_bool(const struct tune_param *p, const char *text, double *value, struct sonde_err *err)
-{
-	static const char *const words[] = { "false", "true", "no", "yes", "off", "on", "0", "1" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcasecmp(text, words[i]) == 0) {
-			*value = (double)(i % 2);
-			return 0;
-		}
-	return err_set(err, EINVAL, "'%s' must be true or false, not '%s'", p->name, text);
-}
-
 static int parse_number(const struct tune_param *p, const char *text, double *value, struct sonde_err *err)
 {
 	char *end;
@@ -131,8 +106,18 @@ static int parse_number(const struct tune_param *p, const char *text, double *va
 
 int tune_param_parse(const struct tune_param *p, const char *text, double *value, struct sonde_err *err)
 {
-	if (p->type == TUNE_BOOL)
-		return parse_bool(p, text, value, err);
+	const char *names[TUNE_CHOICES_MAX + 1], *nearest;
+
+	if (p->type == TUNE_BOOL) {
+		static const char *const words[] = { "false", "true", "no", "yes", "off", "on", "0", "1" };
+
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (strcasecmp(text, words[i]) == 0) {
+				*value = (double)(i % 2);
+				return 0;
+			}
+		return err_set(err, EINVAL, "'%s' must be true or false, not '%s'", p->name, text);
+	}
 	if (p->type < TUNE_ORDINAL)
 		return parse_number(p, text, value, err);
 	for (size_t i = 0; i < p->choice_count; i++)
@@ -140,7 +125,14 @@ int tune_param_parse(const struct tune_param *p, const char *text, double *value
 			*value = (double)i;
 			return 0;
 		}
-	return no_such_choice(p, text, err);
+	for (size_t i = 0; i < p->choice_count; i++)
+		names[i] = p->choices[i].text;
+	names[p->choice_count] = NULL;
+	nearest = words_nearest(text, names);
+	err_set(err, EINVAL, "'%s' has no choice '%s'", p->name, text);
+	if (nearest)
+		err_hint(err, "did you mean '%s'?", nearest);
+	return -EINVAL;
 }
 
 /* The shortest text that reads back as the same number. */
@@ -234,17 +226,12 @@ bool tune_point_equal(const struct tune_space *space, const double *a, const dou
 	return true;
 }
 
-const struct tune_expression *tune_point_violates(const struct tune_space *space, const double *point)
+bool tune_point_is_allowed(const struct tune_space *space, const double *point)
 {
 	for (size_t i = 0; i < space->constraint_count; i++)
 		if (!tune_expression_holds(space->constraints[i], space, point))
-			return space->constraints[i];
-	return NULL;
-}
-
-bool tune_point_is_allowed(const struct tune_space *space, const double *point)
-{
-	return !tune_point_violates(space, point);
+			return false;
+	return true;
 }
 
 uint64_t tune_space_size(const struct tune_space *space, uint64_t max)
@@ -308,4 +295,171 @@ int tune_space_finish(struct tune_space *space, struct sonde_err *err)
 		rc = place(space, i, state, &placed, err);
 	}
 	return rc;
+}
+
+enum { TEXT_MAX = 1000 };
+
+struct tune_expression {
+	const char *text;
+	struct expr *root;
+};
+
+static const struct tune_param *param_of(const struct expr *e)
+{
+	return e->kind == EXPR_NAME ? e->detail : NULL;
+}
+
+/* Are the parameter's values numbers? A choice counts as its index, unless all choices are numbers in order. */
+static bool is_numeric(const struct tune_param *p)
+{
+	for (size_t i = 0; i < p->choice_count; i++)
+		if (!p->choices[i].is_number)
+			return false;
+	return p->type <= TUNE_ORDINAL;
+}
+
+static int unknown_param(struct expr_parser *p, const char *word)
+{
+	const struct tune_space *space = p->context;
+	const char *names[TUNE_PARAMS_MAX + 1], *nearest;
+
+	for (size_t i = 0; i < space->count; i++)
+		names[i] = space->params[i].name;
+	names[space->count] = NULL;
+	nearest = words_nearest(word, names);
+	err_set(p->err, EINVAL, "unknown parameter '%s'", word);
+	if (nearest)
+		err_hint(p->err, "did you mean '%s'?", nearest);
+	return -EINVAL;
+}
+
+static int operand(struct expr_parser *p, struct expr **out)
+{
+	struct expr *e = expr_new(p, EXPR_CONSTANT, EXPR_NUMBER);
+	const struct tune_space *space = p->context;
+	size_t n = expr_name_length(p);
+	char *end;
+
+	if (!e)
+		return -ENOMEM;
+	*out = e;
+	if (*p->at == '\'' || *p->at == '"') {
+		e->kind = EXPR_STRING;
+		return expr_parse_quoted(p, &e->name);
+	}
+	if (isdigit((unsigned char)*p->at) || (*p->at == '.' && isdigit((unsigned char)p->at[1]))) {
+		e->number = strtod(p->at, &end);
+		p->at = end;
+		return 0;
+	}
+	if (!n)
+		return *p->at ? expr_error(p, "expected a number, a parameter or a choice")
+			      : expr_error(p, "expected a value at the end");
+	e->name = arena_copy(p->arena, p->at, n);
+	if (!e->name)
+		return err_sys(p->err, ENOMEM, "cannot parse the expression");
+	p->at += n;
+	e->detail = tune_space_find(space, e->name);
+	e->kind = e->detail ? EXPR_NAME : EXPR_STRING;
+	return 0;
+}
+
+/* A word compared with a parameter is one of its choices. */
+static int resolve_choice(struct expr_parser *p, struct expr *word, const struct expr *other)
+{
+	const struct tune_param *q = param_of(other);
+	int rc;
+
+	if (!q || q->type < TUNE_ORDINAL)
+		return unknown_param(p, word->name);
+	rc = tune_param_parse(q, word->name, &word->number, p->err);
+	if (rc < 0)
+		return rc;
+	if (is_numeric(q))
+		word->number = q->choices[(size_t)word->number].number;
+	word->kind = EXPR_CONSTANT;
+	return 0;
+}
+
+static int check(struct expr_parser *p, struct expr *e)
+{
+	bool is_comparison = expr_is_comparison(e->op), is_logic = e->op <= EXPR_NOT;
+	int rc = 0;
+
+	for (size_t i = 0; i < e->arg_count && rc == 0; i++)
+		if (e->args[i]->kind == EXPR_STRING)
+			rc = is_comparison ? resolve_choice(p, e->args[i], e->args[!i])
+					   : unknown_param(p, e->args[i]->name);
+	for (size_t i = 0; i < e->arg_count && rc == 0; i++) {
+		const struct tune_param *q = param_of(e->args[i]);
+
+		if (q && !is_logic && !is_comparison && !is_numeric(q))
+			rc = expr_error(p, "arithmetic on choices is not supported");
+		else if (q && is_comparison && e->op != EXPR_EQUAL && e->op != EXPR_UNEQUAL &&
+				tune_param_is_category(q))
+			rc = expr_error(p, "choices of a categorical parameter have no order; make it ordinal");
+	}
+	return rc;
+}
+
+int tune_expression_parse(const struct tune_expression **out, const struct tune_space *space, const char *text,
+		struct arena *arena, struct sonde_err *err)
+{
+	static const struct expr_language language = { "_.-", "_.-", operand, check };
+	struct expr_parser p = { .language = &language, .text = text, .arena = arena, .err = err, .context = space };
+	struct tune_expression *e = arena_alloc(arena, sizeof(*e));
+	int rc;
+
+	if (!e)
+		return err_sys(err, ENOMEM, "cannot parse the constraint");
+	if (strlen(text) > TEXT_MAX)
+		return err_set(err, EINVAL, "the constraint is too long (maximum %d characters)", TEXT_MAX);
+	e->text = text;
+	rc = expr_parse(&p, &e->root);
+	if (rc == 0 && e->root->kind == EXPR_STRING)
+		rc = unknown_param(&p, e->root->name);
+	if (rc < 0)
+		err_prefix(err, "invalid constraint '%s'", text);
+	else
+		*out = e;
+	return rc;
+}
+
+/* NaN if it refers to an inactive parameter. */
+static double evaluate(const struct expr *e, const struct tune_space *space, const double *point)
+{
+	const struct tune_param *q = param_of(e);
+	double a, b = 0;
+
+	if (e->kind == EXPR_CONSTANT)
+		return e->number;
+	if (q) {
+		a = point[q - space->params];
+		return q->type == TUNE_ORDINAL && is_numeric(q) && !isnan(a) ? q->choices[(size_t)a].number : a;
+	}
+	a = evaluate(e->args[0], space, point);
+	if (e->arg_count > 1)
+		b = evaluate(e->args[1], space, point);
+	if (isnan(a) || isnan(b)) {
+		/* What does not apply restricts nothing: the other side decides. */
+		if (e->op == EXPR_OR || e->op == EXPR_AND)
+			return isnan(a) ? b : a;
+		return NAN;
+	}
+	/* The remainder of a division by zero would be NaN, and thereby hold. */
+	if ((e->op == EXPR_DIVIDE || e->op == EXPR_REMAINDER) && b == 0)
+		return 0;
+	return expr_compute(e->op, a, b);
+}
+
+bool tune_expression_holds(const struct tune_expression *e, const struct tune_space *space, const double *point)
+{
+	double value = evaluate(e->root, space, point);
+
+	return isnan(value) || value != 0;
+}
+
+const char *tune_expression_text(const struct tune_expression *e)
+{
+	return e->text;
 }

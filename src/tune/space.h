@@ -64,7 +64,7 @@ struct tune_param {
 	size_t line;          /* of the study file; 0 if unknown */
 };
 
-struct tune_expression; /* expression.h */
+struct tune_expression; /* see below */
 
 struct tune_space {
 	struct tune_param params[TUNE_PARAMS_MAX];
@@ -98,12 +98,25 @@ void tune_point_random(const struct tune_space *space, struct stats_rng *rng, do
 void tune_point_coordinates(const struct tune_space *space, const double *point, double *coordinates);
 bool tune_point_equal(const struct tune_space *space, const double *a, const double *b);
 bool tune_point_is_allowed(const struct tune_space *space, const double *point); /* by all constraints */
-/* The first violated constraint, or NULL. */
-const struct tune_expression *tune_point_violates(const struct tune_space *space, const double *point);
-
 /* Number of points if every parameter is discrete, ignoring conditions; 0: more than `max`, or continuous. */
 uint64_t tune_space_size(const struct tune_space *space, uint64_t max);
 /* Canonical point `index` of those; several may be equal if parameters are inactive. */
 void tune_space_nth(const struct tune_space *space, uint64_t index, double *point);
+
+/*
+ * A constraint between parameters in a study file: config/expr.h over parameters.
+ *
+ *	threads * chunk <= 64 and (mode == fast or level < 10)
+ *
+ * Operands are numbers, parameter names, and choice names, bare or quoted, compared with their parameter. Choices of
+ * an ordinal parameter are ordered as listed; if all are numbers they count as numbers. Comparisons are 0 or 1, and
+ * whatever is not 0 is true. A division by zero is 0. An expression with an inactive parameter holds.
+ */
+
+/* The text must live as long as the arena. On -EINVAL the error has the reason and position. */
+int tune_expression_parse(const struct tune_expression **out, const struct tune_space *space, const char *text,
+		struct arena *arena, struct sonde_err *err);
+bool tune_expression_holds(const struct tune_expression *e, const struct tune_space *space, const double *point);
+const char *tune_expression_text(const struct tune_expression *e);
 
 #endif

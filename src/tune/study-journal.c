@@ -5,13 +5,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "tune/expression.h"
 #include "tune/protocol.h"
+#include "tune/space.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { VERSION = 1 };
@@ -179,15 +177,6 @@ static int replay_pair(struct tune_journal *j, json_t *line, size_t number, stru
 	return 0;
 }
 
-static int replay_retry(struct tune_journal *j, struct tune_optimizer *o, json_t *line, size_t number,
-		struct sonde_err *err)
-{
-	struct sonde_err why = SONDE_ERR_INIT;
-	json_int_t id = json_integer_value(json_object_get(line, "retry"));
-
-	return tune_retry(o, id < 0 ? 0 : (uint64_t)id, &why) < 0 ? damaged(j, number, why.text, err) : 0;
-}
-
 static int replay_line(struct tune_journal *j, const struct tune_study *study, struct tune_optimizer *o,
 		const char *text, size_t size, size_t number, struct sonde_err *err)
 {
@@ -205,9 +194,12 @@ static int replay_line(struct tune_journal *j, const struct tune_study *study, s
 		rc = replay_tell(j, o, line, number, err);
 	else if (json_object_get(line, "pair"))
 		rc = replay_pair(j, line, number, err);
-	else if (json_object_get(line, "retry"))
-		rc = replay_retry(j, o, line, number, err);
-	else
+	else if (json_object_get(line, "retry")) {
+		struct sonde_err why = SONDE_ERR_INIT;
+		json_int_t id = json_integer_value(json_object_get(line, "retry"));
+
+		rc = tune_retry(o, id < 0 ? 0 : (uint64_t)id, &why) < 0 ? damaged(j, number, why.text, err) : 0;
+	} else
 		rc = damaged(j, number, "unknown kind of line", err);
 	json_decref(line);
 	return rc;
@@ -249,8 +241,7 @@ int tune_journal_ask(struct tune_journal *j, const struct tune_optimizer *o, con
 
 static void write_reals(struct json *out, const char *key, const double *values, size_t count)
 {
-	json_key(out, key);
-	json_array(out);
+	json_karray(out, key);
 	for (size_t k = 0; k < count; k++)
 		json_real(out, values[k]);
 	json_end(out);

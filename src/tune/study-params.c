@@ -1,11 +1,11 @@
 /*
  * Parameters are parsed in two passes: their definitions, then references to others.
  */
-#include "tune/study-params.h"
+#include "tune/study.h"
 
 #include "base/shell-words.h"
 #include "sonde/shm.h"
-#include "tune/expression.h"
+#include "tune/space.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -64,7 +64,7 @@ static bool is_name(const char *name)
 	return true;
 }
 
-static int take_range(struct config_reader *r, yaml_node_t *at, struct draft *d)
+static int parse_range(struct config_reader *r, yaml_node_t *at, struct draft *d)
 {
 	struct tune_param *p = &d->param;
 
@@ -89,7 +89,7 @@ static int take_range(struct config_reader *r, yaml_node_t *at, struct draft *d)
 	return 0;
 }
 
-static int take_choice(struct config_reader *r, yaml_node_t *node, struct draft *d, struct tune_choice *c, size_t i)
+static int parse_choice(struct config_reader *r, yaml_node_t *node, struct draft *d, struct tune_choice *c, size_t i)
 {
 	const char *text = config_text(node);
 
@@ -108,7 +108,7 @@ static int take_choice(struct config_reader *r, yaml_node_t *node, struct draft 
 	return c->text ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 }
 
-static int take_choices(struct config_reader *r, yaml_node_t *at, struct draft *d)
+static int parse_choices(struct config_reader *r, yaml_node_t *at, struct draft *d)
 {
 	struct tune_choice *choices;
 	size_t n = 0;
@@ -127,12 +127,12 @@ static int take_choices(struct config_reader *r, yaml_node_t *at, struct draft *
 	d->param.choices = choices;
 	d->param.choice_count = n;
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = take_choice(r, config_item(r, d->choices, i), d, &choices[i], i);
+		rc = parse_choice(r, config_item(r, d->choices, i), d, &choices[i], i);
 	return rc;
 }
 
 /* {choice: text}: the choices of a bool are false and true. */
-static int take_gives_up(struct config_reader *r, struct draft *d)
+static int parse_gives_up(struct config_reader *r, struct draft *d)
 {
 	static const struct tune_choice truths[] = { { "false", true, NAN, NULL }, { "true", true, NAN, NULL } };
 	struct tune_choice *choices;
@@ -163,22 +163,6 @@ static int take_gives_up(struct config_reader *r, struct draft *d)
 	return choices ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 }
 
-static int check_reach(struct config_reader *r, yaml_node_t *at, const struct tune_param *p)
-{
-	if (p->argument && !strstr(p->argument, "{}"))
-		return config_error(r, at, "'arg' of parameter '%s' needs a {} where the value goes", p->name);
-	if (p->variable && (!*p->variable || strchr(p->variable, '=')))
-		return config_error(r, at, "'env' of parameter '%s' is not a valid variable name", p->name);
-	if (p->knob && (!*p->knob || strlen(p->knob) >= SONDE_NAME_BYTES))
-		return config_error(r, at, "'knob' of parameter '%s' must be a name of at most %u bytes", p->name,
-				SONDE_NAME_BYTES - 1);
-	for (size_t i = 0; p->knob && i < p->choice_count; i++)
-		if (strlen(p->choices[i].text) >= SONDE_NAME_BYTES || strchr(p->choices[i].text, '|'))
-			return config_error(r, at, "choice '%s' of parameter '%s' cannot be the value of a knob",
-					p->choices[i].text, p->name);
-	return 0;
-}
-
 /* Rejects keys that would have no effect. */
 static int check_kind(struct config_reader *r, const struct draft *d)
 {
@@ -195,7 +179,7 @@ static int check_kind(struct config_reader *r, const struct draft *d)
 	return 0;
 }
 
-static int take_param(struct config_reader *r, yaml_node_t *node, struct tune_space *space, struct draft *d)
+static int parse_param(struct config_reader *r, yaml_node_t *node, struct tune_space *space, struct draft *d)
 {
 	char what[200] = "a parameter";
 	yaml_node_t *name = config_find(r, node, "name");
@@ -221,15 +205,28 @@ static int take_param(struct config_reader *r, yaml_node_t *node, struct tune_sp
 	d->param.class = (enum tune_class)d->class;
 	d->param.line = config_line(node);
 	if (d->param.type == TUNE_FLOAT || d->param.type == TUNE_INT)
-		rc = take_range(r, node, d);
+		rc = parse_range(r, node, d);
 	else if (d->param.type != TUNE_BOOL)
-		rc = take_choices(r, node, d);
+		rc = parse_choices(r, node, d);
 	if (rc == 0)
-		rc = take_gives_up(r, d);
-	return rc < 0 ? rc : check_reach(r, node, &d->param);
+		rc = parse_gives_up(r, d);
+	if (rc < 0)
+		return rc;
+	if (d->param.argument && !strstr(d->param.argument, "{}"))
+		return config_error(r, node, "'arg' of parameter '%s' needs a {} where the value goes", d->param.name);
+	if (d->param.variable && (!*d->param.variable || strchr(d->param.variable, '=')))
+		return config_error(r, node, "'env' of parameter '%s' is not a valid variable name", d->param.name);
+	if (d->param.knob && (!*d->param.knob || strlen(d->param.knob) >= SONDE_NAME_BYTES))
+		return config_error(r, node, "'knob' of parameter '%s' must be a name of at most %u bytes",
+				d->param.name, SONDE_NAME_BYTES - 1);
+	for (size_t i = 0; d->param.knob && i < d->param.choice_count; i++)
+		if (strlen(d->param.choices[i].text) >= SONDE_NAME_BYTES || strchr(d->param.choices[i].text, '|'))
+			return config_error(r, node, "choice '%s' of parameter '%s' cannot be the value of a knob",
+					d->param.choices[i].text, d->param.name);
+	return 0;
 }
 
-static int take_default(struct config_reader *r, const struct draft *d, struct tune_param *p)
+static int parse_default(struct config_reader *r, const struct draft *d, struct tune_param *p)
 {
 	const char *text;
 
@@ -265,8 +262,8 @@ static int find_parent(struct config_reader *r, yaml_node_t *key, const struct t
 	return -EINVAL;
 }
 
-static int take_condition(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, const struct tune_space *space,
-		struct tune_condition *c)
+static int parse_condition(struct config_reader *r, yaml_node_t *key, yaml_node_t *value,
+		const struct tune_space *space, struct tune_condition *c)
 {
 	size_t n = 0;
 	double *values;
@@ -295,7 +292,7 @@ static int take_condition(struct config_reader *r, yaml_node_t *key, yaml_node_t
 	return 0;
 }
 
-static int take_conditions(struct config_reader *r, const struct draft *d, const struct tune_space *space,
+static int parse_conditions(struct config_reader *r, const struct draft *d, const struct tune_space *space,
 		struct tune_param *p)
 {
 	struct tune_condition *conditions;
@@ -313,7 +310,7 @@ static int take_conditions(struct config_reader *r, const struct draft *d, const
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		yaml_node_pair_t *pair = &d->active_if->data.mapping.pairs.start[i];
 
-		rc = take_condition(r, yaml_document_get_node(r->document, pair->key),
+		rc = parse_condition(r, yaml_document_get_node(r->document, pair->key),
 				yaml_document_get_node(r->document, pair->value), space, &conditions[i]);
 	}
 	p->conditions = conditions;
@@ -321,7 +318,7 @@ static int take_conditions(struct config_reader *r, const struct draft *d, const
 	return rc;
 }
 
-int tune_take_params(struct config_reader *r, yaml_node_t *list, void *into)
+int tune_parse_params(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	struct tune_space *space = &((struct tune_study *)into)->space;
 	struct draft *drafts = arena_alloc(r->arena, TUNE_PARAMS_MAX * sizeof(*drafts));
@@ -335,13 +332,13 @@ int tune_take_params(struct config_reader *r, yaml_node_t *list, void *into)
 	for (size_t i = 0; (node = config_item(r, list, i)) && rc == 0; i++) {
 		if (i >= TUNE_PARAMS_MAX)
 			return config_error(r, node, "too many parameters (maximum %d)", TUNE_PARAMS_MAX);
-		rc = take_param(r, node, space, &drafts[i]);
+		rc = parse_param(r, node, space, &drafts[i]);
 		space->params[space->count++] = drafts[i].param;
 	}
 	for (size_t i = 0; i < space->count && rc == 0; i++) {
-		rc = take_default(r, &drafts[i], &space->params[i]);
+		rc = parse_default(r, &drafts[i], &space->params[i]);
 		if (rc == 0)
-			rc = take_conditions(r, &drafts[i], space, &space->params[i]);
+			rc = parse_conditions(r, &drafts[i], space, &space->params[i]);
 	}
 	if (rc == 0 && tune_space_finish(space, r->err) < 0) {
 		err_prefix(r->err, "%s:%zu", r->path, config_line(list));
@@ -350,7 +347,7 @@ int tune_take_params(struct config_reader *r, yaml_node_t *list, void *into)
 	return rc;
 }
 
-int tune_take_constraints(struct config_reader *r, yaml_node_t *list, struct tune_space *space)
+int tune_parse_constraints(struct config_reader *r, yaml_node_t *list, struct tune_space *space)
 {
 	yaml_node_t *node;
 

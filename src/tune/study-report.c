@@ -21,18 +21,6 @@ static const char *noun_of(const struct tune_report *r)
 	return r->study->objectives[0].metric.name;
 }
 
-/* Reduction of a cost or increase of a score, in percent, with its interval in the same direction. */
-static void add_percent(struct buf *out, const struct tune_report *r)
-{
-	const struct stats_interval *i = &r->outcome->ratio;
-	bool is_maximized = r->o->options.is_maximized[0];
-	double change = is_maximized ? i->estimate - 1 : 1 - i->estimate;
-	double a = is_maximized ? i->lo - 1 : 1 - i->hi, b = is_maximized ? i->hi - 1 : 1 - i->lo;
-
-	buf_addf(out, "%.1f %% [%.1f, %.1f] %s %s", 100 * change, 100 * a, 100 * b, is_maximized ? "more" : "less",
-			noun_of(r));
-}
-
 /* "value less by 3.2 [2.9, 3.5]", and how it was measured. */
 static void add_difference(struct buf *out, const struct tune_report *r)
 {
@@ -73,12 +61,12 @@ static void add_limit(struct buf *out, const struct tune_report *r)
 		if (nearest(r, k, &value) <= 0)
 			continue;
 		is_below = value < b->limit.min;
-		buf_addf(out, "no trial kept the limits: %s was %.6g at %s, and may be %.6g at %s", b->metric.name,
+		buf_addf(out, "no trial met the limits: %s was %.6g at %s, and may be %.6g at %s", b->metric.name,
 				value, is_below ? "most" : "least", is_below ? b->limit.min : b->limit.max,
 				is_below ? "least" : "most");
 		return;
 	}
-	buf_adds(out, "no trial kept all limits at once");
+	buf_adds(out, "no trial met all limits");
 }
 
 void tune_report_verdict(struct buf *out, const struct tune_report *r)
@@ -97,8 +85,16 @@ void tune_report_verdict(struct buf *out, const struct tune_report *r)
 		buf_adds(out, "better than the default: ");
 		if (o->is_difference)
 			add_difference(out, r);
-		else
-			add_percent(out, r);
+		else {
+			const struct stats_interval *i = &r->outcome->ratio;
+			bool is_maximized = r->o->options.is_maximized[0];
+			double change = is_maximized ? i->estimate - 1 : 1 - i->estimate;
+			double a = is_maximized ? i->lo - 1 : 1 - i->hi, b = is_maximized ? i->hi - 1 : 1 - i->lo;
+
+			/* Reduction of a cost or increase of a score, with its interval in the same direction. */
+			buf_addf(out, "%.1f %% [%.1f, %.1f] %s %s", 100 * change, 100 * a, 100 * b,
+					is_maximized ? "more" : "less", noun_of(r));
+		}
 		buf_addf(out, " (%zu pairs, %s)", o->pairs, o->is_difference ? o->difference.method : o->ratio.method);
 	} else if (o->gain == TUNE_GAIN_NONE && o->is_difference) {
 		buf_adds(out, "no significant improvement: ");
@@ -142,17 +138,6 @@ size_t tune_report_losses(struct buf *out, const struct tune_report *r, const ch
 	return n;
 }
 
-static void write_named(struct json *j, const char *key, const struct tune_report *r, const struct tune_result *result)
-{
-	json_key(j, key);
-	json_object(j);
-	for (size_t k = 0; k < r->study->objective_count; k++)
-		json_kreal(j, r->study->objectives[k].metric.name, result->values[k]);
-	for (size_t k = 0; k < r->study->limit_count; k++)
-		json_kreal(j, r->study->limits[k].metric.name, result->limits[k]);
-	json_end(j);
-}
-
 static void write_trial(struct json *j, const struct tune_report *r, const struct tune_trial *t)
 {
 	json_object(j);
@@ -160,12 +145,17 @@ static void write_trial(struct json *j, const struct tune_report *r, const struc
 	json_kstr(j, "state", tune_state_word(t->result.state));
 	json_key(j, "params");
 	tune_write_params(j, r->o->space, t->point);
-	if (t->result.state == TUNE_DONE || t->result.state == TUNE_CUT)
-		write_named(j, "values", r, &t->result);
+	if (t->result.state == TUNE_DONE || t->result.state == TUNE_CUT) {
+		json_kobject(j, "values");
+		for (size_t k = 0; k < r->study->objective_count; k++)
+			json_kreal(j, r->study->objectives[k].metric.name, t->result.values[k]);
+		for (size_t k = 0; k < r->study->limit_count; k++)
+			json_kreal(j, r->study->limits[k].metric.name, t->result.limits[k]);
+		json_end(j);
+	}
 	json_kuint(j, "repeats", t->result.repeats ? t->result.repeats : 1);
 	if (t->result.rung_count) {
-		json_key(j, "rungs");
-		json_array(j);
+		json_karray(j, "rungs");
 		for (size_t k = 0; k < t->result.rung_count; k++)
 			json_real(j, t->result.rungs[k]);
 		json_end(j);
@@ -200,16 +190,6 @@ bool report_is_on_front(const struct tune_report *r, const struct tune_trial *t)
 		if (tune_trial_is_good(r->o, &r->o->trials[i]) && tune_dominates(r->o, &r->o->trials[i], t))
 			return false;
 	return true;
-}
-
-static void write_front(struct json *j, const struct tune_report *r)
-{
-	json_key(j, "front");
-	json_array(j);
-	for (size_t i = 0; i < r->o->count; i++)
-		if (report_is_on_front(r, &r->o->trials[i]))
-			json_uint(j, r->o->trials[i].id);
-	json_end(j);
 }
 
 static void write_interval(struct json *j, const char *key, const struct stats_interval *i, size_t pairs)
@@ -250,32 +230,6 @@ static void write_gain(struct json *j, const struct tune_report *r)
 	buf_release(&text);
 }
 
-static void write_importance(struct json *j, const struct tune_report *r)
-{
-	json_key(j, "importance");
-	if (!r->insight->is_there) {
-		json_null(j);
-		return;
-	}
-	json_object(j);
-	for (size_t k = 0; k < r->o->space->count; k++)
-		json_kreal(j, r->o->space->params[k].name, r->insight->importance[k]);
-	json_end(j);
-}
-
-static void write_objectives(struct json *j, const struct tune_report *r)
-{
-	json_key(j, "objectives");
-	json_array(j);
-	for (size_t k = 0; k < r->study->objective_count; k++) {
-		json_object(j);
-		json_kstr(j, "name", r->study->objectives[k].metric.name);
-		json_kstr(j, "goal", r->study->objectives[k].is_maximized ? "maximize" : "minimize");
-		json_end(j);
-	}
-	json_end(j);
-}
-
 /* Partial dependence of the first objective on each parameter: [at, value, lo, hi] each. */
 static void write_dependence(struct json *j, const struct tune_report *r)
 {
@@ -288,8 +242,7 @@ static void write_dependence(struct json *j, const struct tune_report *r)
 	for (size_t k = 0; k < r->o->space->count; k++) {
 		const struct tune_curve *c = &r->insight->curves[k];
 
-		json_key(j, r->o->space->params[k].name);
-		json_array(j);
+		json_karray(j, r->o->space->params[k].name);
 		for (size_t i = 0; i < c->count; i++) {
 			json_array(j);
 			tune_write_value(j, &r->o->space->params[k], c->at[i]);
@@ -328,13 +281,32 @@ void tune_report_json(struct buf *out, const struct tune_report *r)
 	else
 		json_null(&j);
 	write_gain(&j, r);
-	write_objectives(&j, r);
-	write_importance(&j, r);
+	json_karray(&j, "objectives");
+	for (size_t k = 0; k < r->study->objective_count; k++) {
+		json_object(&j);
+		json_kstr(&j, "name", r->study->objectives[k].metric.name);
+		json_kstr(&j, "goal", r->study->objectives[k].is_maximized ? "maximize" : "minimize");
+		json_end(&j);
+	}
+	json_end(&j);
+	json_key(&j, "importance");
+	if (r->insight->is_there) {
+		json_object(&j);
+		for (size_t k = 0; k < r->o->space->count; k++)
+			json_kreal(&j, r->o->space->params[k].name, r->insight->importance[k]);
+		json_end(&j);
+	} else {
+		json_null(&j);
+	}
 	write_dependence(&j, r);
-	if (r->study->objective_count > 1)
-		write_front(&j, r);
-	json_key(&j, "trials");
-	json_array(&j);
+	if (r->study->objective_count > 1) {
+		json_karray(&j, "front");
+		for (size_t i = 0; i < r->o->count; i++)
+			if (report_is_on_front(r, &r->o->trials[i]))
+				json_uint(&j, r->o->trials[i].id);
+		json_end(&j);
+	}
+	json_karray(&j, "trials");
 	for (size_t i = 0; i < r->o->count; i++)
 		write_trial(&j, r, &r->o->trials[i]);
 	json_end(&j);
@@ -357,7 +329,14 @@ static void add_csv(struct buf *out, const char *text)
 		buf_addc(out, '"');
 }
 
-static void csv_head(struct buf *out, const struct tune_report *r)
+static void csv_real(struct buf *out, double value)
+{
+	buf_addc(out, ',');
+	if (isfinite(value))
+		buf_addf(out, "%.17g", value);
+}
+
+void tune_report_csv(struct buf *out, const struct tune_report *r)
 {
 	buf_adds(out, "id,state,repeats");
 	for (size_t k = 0; k < r->study->objective_count; k++) {
@@ -373,18 +352,6 @@ static void csv_head(struct buf *out, const struct tune_report *r)
 		add_csv(out, r->o->space->params[i].name);
 	}
 	buf_addc(out, '\n');
-}
-
-static void csv_real(struct buf *out, double value)
-{
-	buf_addc(out, ',');
-	if (isfinite(value))
-		buf_addf(out, "%.17g", value);
-}
-
-void tune_report_csv(struct buf *out, const struct tune_report *r)
-{
-	csv_head(out, r);
 	for (size_t t = 0; t < r->o->count; t++) {
 		const struct tune_trial *trial = &r->o->trials[t];
 		bool has_values = trial->result.state == TUNE_DONE || trial->result.state == TUNE_CUT;

@@ -5,7 +5,7 @@
 #define SONDE_TUNE_STUDY_REPORT_H
 
 #include "base/buf.h"
-#include "tune/importance.h"
+#include "tune/model.h"
 #include "tune/study-run.h"
 
 struct tune_report {

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "record/annotation-listener.h"
 #include "tune/trial-slot.h"
 
 #include <errno.h>
@@ -11,7 +12,119 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+enum { STARTS_MAX = 2 };
+
+static int start(struct tune_live *l, const char *dir, struct sonde_err *err)
+{
+	const struct tune_study *study = l->run.study;
+	int rc = tune_run_start(&l->run, study, l->point, l->id, dir, err);
+
+	l->starts++;
+	l->is_running = rc == 0;
+	l->is_taken_up = true; /* initial values need no update */
+	l->from = 0;
+	if (rc < 0)
+		tune_run_release(&l->run);
+	return rc;
+}
+
+int tune_live_start(struct tune_live *l, const struct tune_study *study, const double *point, uint64_t id,
+		const char *dir, struct sonde_err *err)
+{
+	struct sonde_knob_init wishes[SONDE_KNOBS_MAX];
+	size_t count;
+
+	l->run.study = study;
+	l->point = point;
+	l->id = id;
+	l->starts = 0;
+	l->begun_ns = clock_mono_ns();
+	l->is_deaf = false;
+	if (!l->is_running || job_has_ended(l->run.job))
+		return start(l, dir, err);
+	count = tune_knob_inits(&l->run.study->space, l->point, wishes);
+	announce_pass(l->run.announce);
+	l->run.step_count = 0;
+	l->is_taken_up = false;
+	l->is_deaf = announce_set_knobs(l->run.announce, wishes, count) == 0;
+	return 0;
+}
+
+static double mean_of_steps(const struct tune_run *r, size_t from)
+{
+	double sum = 0;
+
+	for (size_t i = from; i < r->step_count; i++)
+		sum += r->steps[i].value;
+	return sum / (double)(r->step_count - from);
+}
+
+/* The program has exited, or must be killed: restart it, or report a failure. */
+static int end(struct tune_live *l, const char *dir, char *why, struct sonde_err *err)
+{
+	bool is_late = !job_has_ended(l->run.job);
+	bool has_failed = !is_late && job_status(l->run.job) != 0;
+	int rc = tune_run_finish(&l->run, err);
+
+	l->is_running = false;
+	if (rc == 0 && (is_late || has_failed || l->starts >= STARTS_MAX))
+		snprintf(why, TUNE_WHY, "%s",
+				is_late                      ? "too few steps within the window's time limit"
+						: has_failed ? l->run.why
+							     : "it ended before the window was complete");
+	tune_run_release(&l->run);
+	if (rc < 0 || *why)
+		return rc < 0 ? rc : 1;
+	return start(l, dir, err);
+}
+
+int tune_live_turn(struct tune_live *l, const char *dir, double *values, char *why, struct sonde_err *err)
+{
+	const struct tune_study *s = l->run.study;
+	size_t needed = (size_t)s->settle + 1 + (size_t)s->window;
+	bool has_ended = job_wait(l->run.job, 0, err) == 0;
+	int rc = tune_run_poll(&l->run, err);
+	struct sonde_knob_init wishes[SONDE_KNOBS_MAX];
+	size_t count;
+
+	*why = '\0';
+	if (rc < 0)
+		return rc;
+	if (l->is_deaf) {
+		snprintf(why, TUNE_WHY, "the program has not read any of its knobs");
+		return 1;
+	}
+	/* Have all processes with these knobs read them since? */
+	count = tune_knob_inits(&l->run.study->space, l->point, wishes);
+	if (!(l->is_taken_up || announce_open_knobs(l->run.announce, wishes, count) > 0)) {
+		l->is_taken_up = true;
+		l->from = l->run.step_count;
+	}
+	if (l->is_taken_up && l->run.step_count >= l->from + needed) {
+		size_t first = l->from + (size_t)s->settle;
+
+		l->run.step_count = l->from + needed; /* exactly the measurement window */
+		for (size_t k = 0; k < s->objective_count; k++) {
+			values[k] = s->objectives[k].metric.source == TUNE_RATE ? tune_rate(&l->run, first)
+										: mean_of_steps(&l->run, first + 1);
+			if (!isfinite(values[k]))
+				snprintf(why, TUNE_WHY, "no value for '%s'", s->objectives[k].metric.name);
+		}
+		return 1;
+	}
+	if (has_ended || (s->timeout_ns && clock_mono_ns() - l->begun_ns > s->timeout_ns))
+		return end(l, dir, why, err);
+	return 0;
+}
+
+/* ends the program; accepts zeroed memory */
+static void live_stop(struct tune_live *l)
+{
+	if (l->is_running)
+		tune_run_release(&l->run);
+	l->is_running = false;
+}
 
 enum { HOPELESS_TRIALS = 5, TURN_MS = 50, LIVE_TURN_MS = 5 };
 
@@ -127,23 +240,6 @@ static int fill_slots(struct driver *v, struct sonde_err *err)
 	return busy;
 }
 
-/* Waits until a run has ended, or until deadlines and steps have to be checked. */
-static void await(const struct driver *v)
-{
-	struct pollfd fds[2 * TUNE_PARALLEL_MAX];
-	nfds_t n = 0;
-
-	for (size_t i = 0; i < v->slot_count; i++) {
-		const struct tune_slot *s = &v->slots[i];
-
-		if (s->id && s->run.job)
-			fds[n++] = (struct pollfd){ .fd = job_pidfd(s->run.job), .events = POLLIN };
-		if (s->id && s->has_beside && s->beside.job)
-			fds[n++] = (struct pollfd){ .fd = job_pidfd(s->beside.job), .events = POLLIN };
-	}
-	poll(fds, n, v->d->study->window ? LIVE_TURN_MS : n ? TURN_MS : 0);
-}
-
 static int turn_slots(struct driver *v, struct sonde_err *err)
 {
 	for (size_t i = 0; i < v->slot_count; i++) {
@@ -162,10 +258,22 @@ static int run_trials(struct driver *v, struct sonde_err *err)
 	int rc;
 
 	for (;;) {
+		struct pollfd fds[2 * TUNE_PARALLEL_MAX];
+		nfds_t n = 0;
+
 		rc = fill_slots(v, err);
 		if (rc <= 0 || tune_is_interrupted(v->d))
 			break;
-		await(v);
+		/* Waits until a run has ended, or until deadlines and steps have to be checked. */
+		for (size_t i = 0; i < v->slot_count; i++) {
+			const struct tune_slot *s = &v->slots[i];
+
+			if (s->id && s->run.job)
+				fds[n++] = (struct pollfd){ .fd = job_pidfd(s->run.job), .events = POLLIN };
+			if (s->id && s->has_beside && s->beside.job)
+				fds[n++] = (struct pollfd){ .fd = job_pidfd(s->beside.job), .events = POLLIN };
+		}
+		poll(fds, n, v->d->study->window ? LIVE_TURN_MS : n ? TURN_MS : 0);
 		rc = turn_slots(v, err);
 		if (rc < 0)
 			break;
@@ -206,6 +314,6 @@ int tune_drive(struct tune_drive *d, struct tune_outcome *out, struct arena *are
 		if (rc == 0)
 			rc = tune_conclude(d, out, arena, err);
 	}
-	tune_live_stop(&d->live);
+	live_stop(&d->live);
 	return rc;
 }

@@ -8,10 +8,10 @@
 #ifndef SONDE_TUNE_STUDY_H
 #define SONDE_TUNE_STUDY_H
 
+#include "config/config.h"
 #include "tune/optimizer.h"
 
 enum {
-	TUNE_WORDS_MAX = 256,
 	TUNE_FILES_MAX = 16,
 	TUNE_WARM_MAX = TUNE_WARM_START_MAX,
 	TUNE_PARALLEL_MAX = 64,
@@ -105,5 +105,12 @@ int tune_study_parse(struct tune_study *study, const char *path, const char *tex
 		struct sonde_err *err);
 /* The options of the study's optimizer. */
 void tune_study_options(const struct tune_study *study, struct tune_options *options);
+
+/*
+ * Parses `params` and `constraints` of a study file.
+ */
+
+int tune_parse_params(struct config_reader *r, yaml_node_t *list, void *study);
+int tune_parse_constraints(struct config_reader *r, yaml_node_t *list, struct tune_space *space);
 
 #endif

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "record/annotation-listener.h"
-#include "tune/build-cache.h"
 #include "tune/launcher.h"
 
 #include <errno.h>
@@ -143,7 +142,7 @@ static int start_job(struct tune_run *r, char **argv, int err_fd, struct sonde_e
 }
 
 /* Appends the last line of stderr to the reason of a failure. */
-static void say_why(struct tune_run *r, const char *what)
+static void explain_exit(struct tune_run *r, const char *what)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *path = tune_run_path(r, "err.txt"), *line;
@@ -185,7 +184,7 @@ static int await(struct tune_run *r, int64_t until_ns, struct sonde_err *err)
 static int prepare(struct tune_run *r, int err_fd, struct sonde_err *err)
 {
 	char **argv = expand_words(r, r->study->prepare, false, err), what[100];
-	int rc = argv ? tune_build_begin(r, err) : -EINVAL, status;
+	int rc = argv ? tune_build_start(r, err) : -EINVAL, status;
 
 	if (rc == 0)
 		rc = start_job(r, argv, err_fd, err);
@@ -199,13 +198,13 @@ static int prepare(struct tune_run *r, int err_fd, struct sonde_err *err)
 		status = job_status(r->job);
 		describe_status(status, what, sizeof(what));
 		if (rc == -ETIMEDOUT || status != 0) {
-			say_why(r, what);
+			explain_exit(r, what);
 			rc = -ECANCELED;
 		}
 	}
 	job_free(r->job);
 	r->job = NULL;
-	return rc < 0 ? rc : tune_build_end(r, err);
+	return rc < 0 ? rc : tune_build_finish(r, err);
 }
 
 static int begin(struct tune_run *r, int err_fd, struct sonde_err *err)
@@ -290,7 +289,7 @@ static int find_steps(struct tune_run *r)
 	return rc;
 }
 
-static int look_at_output(struct tune_run *r)
+static int read_output(struct tune_run *r)
 {
 	char bytes[READ_BYTES];
 	ssize_t n;
@@ -325,7 +324,7 @@ int tune_run_poll(struct tune_run *r, struct sonde_err *err)
 	tune_launcher_beat(r);
 	if (r->announce)
 		announce_pass(r->announce);
-	if (r->study->step_regex && look_at_output(r) < 0)
+	if (r->study->step_regex && read_output(r) < 0)
 		return err_sys(err, ENOMEM, "cannot keep the steps of a trial");
 	if (r->step_count > before)
 		r->is_enough = is_enough(r);
@@ -337,10 +336,10 @@ static void judge(struct tune_run *r, int status)
 	char what[100];
 
 	if (r->is_timed_out) {
-		say_why(r, "timed out");
+		explain_exit(r, "timed out");
 	} else if (!r->is_cut && !r->is_enough && status != 0) {
 		describe_status(status, what, sizeof(what));
-		say_why(r, what);
+		explain_exit(r, what);
 	}
 	for (size_t k = 0; k < r->study->objective_count && !*r->why && !r->is_cut; k++) {
 		const struct tune_metric *m = &r->study->objectives[k].metric;

@@ -3,7 +3,7 @@
  *
  * Values are passed to the program as the study defines: {name} in the words of the command and in
  * file templates, separate arguments, environment variables, knobs. {dir} is the run's directory,
- * {build} the output of `prepare` (build-cache.h) and {id} the trial's number. Output goes to files
+ * {build} the output of `prepare` (below) and {id} the trial's number. Output goes to files
  * in that directory. No shell is involved.
  */
 #ifndef SONDE_TUNE_TRIAL_RUN_H
@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "launch/job.h"
-#include "live/rate.h"
+#include "live/board-reader.h"
 #include "tune/study.h"
 
 _Static_assert(TUNE_PARAMS_MAX <= 64, "knobs_asked has a bit a parameter");
@@ -83,17 +83,30 @@ void tune_measure(struct tune_run *r, const struct job_usage *usage);
 const char *tune_run_path(struct tune_run *r,
 		const char *path); /* relative to its directory, unless absolute; NULL if out of memory */
 
-/* knob-use.c: knobs, steps and metrics of a program that uses libsonde. Open before its start, close after its end. */
+/* Knobs, steps and metrics of a program that uses libsonde. Open before its start, close after its end. */
 int tune_knobs_watch_open(struct tune_run *r, struct sonde_err *err);
 void tune_knobs_watch_close(struct tune_run *r);
 int tune_keep_step(struct tune_run *r, const struct tune_step *step);
 struct sonde_knob_init;
 /* The knob values at a point; returns their number, at most SONDE_KNOBS_MAX. */
-size_t tune_wishes(const struct tune_space *space, const double *point, struct sonde_knob_init *wishes);
+size_t tune_knob_inits(const struct tune_space *space, const double *point, struct sonde_knob_init *wishes);
 
 /* Expands a template with the values, directories and number of a run; -EINVAL: unknown name in braces. */
 int tune_expand(struct buf *out, const char *template, const struct tune_run *r, struct sonde_err *err);
 /* Checks that all templates of the study use known names. */
 int tune_expand_check(const struct tune_study *study, struct sonde_err *err);
 
+/*
+ * The output of `prepare` in {build}, shared by all runs with equal parameters of
+ * class rebuild.
+ *
+ * A complete build has a marker file that lists its parameter values. A build that was interrupted,
+ * or has the directory name but not the values, is rebuilt.
+ */
+
+/* Sets the run's `build` if the study uses one. */
+int tune_build_find(struct tune_run *r, struct sonde_err *err);
+bool tune_build_is_made(struct tune_run *r);
+int tune_build_start(struct tune_run *r, struct sonde_err *err);  /* creates an empty directory */
+int tune_build_finish(struct tune_run *r, struct sonde_err *err); /* marks it complete */
 #endif

@@ -3,11 +3,9 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "stats/summary.h"
-#include "tune/early-stop.h"
 #include "tune/launcher.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -144,7 +142,7 @@ int tune_slot_start(struct tune_slot *s, struct tune_drive *d, const struct tune
 	s->id = t->id;
 	s->point = t->point;
 	if (d->study->window)
-		return tune_live_begin(&d->live, d->study, t->point, t->id, tune_live_dir(d, dir, sizeof(dir)), err);
+		return tune_live_start(&d->live, d->study, t->point, t->id, tune_live_dir(d, dir, sizeof(dir)), err);
 	if (d->is_paired) {
 		rc = choose_rival(s, d, err);
 		if (rc < 0)
@@ -209,7 +207,7 @@ static int turn_run(struct tune_slot *s, struct tune_drive *d, struct tune_run *
  * Computes the value from the rival's level and the ratio to it: both ran at the same time, so noise affects both
  * equally. Without a rival the trial is the reference.
  */
-static bool take_ratio(struct tune_slot *s)
+static bool add_ratio(struct tune_slot *s)
 {
 	double by = s->has_beside ? s->beside.values[0] : s->run.values[0];
 
@@ -225,27 +223,8 @@ static bool take_ratio(struct tune_slot *s)
 	return true;
 }
 
-/* A run that was cut took at least the time until then, and is not better than the cap. */
-static double at_least(const struct tune_slot *s, const struct tune_drive *d)
-{
-	double best = best_seen(d->o);
-
-	return isfinite(best) ? fmax(s->run.wall_s, CAP * best) : s->run.wall_s;
-}
-
-/* A stopped trial would have improved after its last step, as others did. */
-static double expected_end(const struct tune_slot *s, const struct tune_drive *d)
-{
-	const struct tune_result *r = &s->result;
-	struct arena scratch = ARENA_INIT;
-	double end = tune_expected_end(d->o, r->rungs, r->rung_count, tune_steps_rise(d->study), &scratch);
-
-	arena_release(&scratch);
-	return isfinite(end) ? end : s->run.values[0];
-}
-
 /* Adds the repeat that has ended; false if the trial is finished with a failure. */
-static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
+static bool add_repeat(struct tune_slot *s, struct tune_drive *d)
 {
 	bool is_maximized = tune_steps_rise(d->study);
 	double rungs[TUNE_RUNGS_MAX];
@@ -258,11 +237,21 @@ static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
 	memcpy(s->limits[s->repeat], s->run.limits, sizeof(s->run.limits));
 	s->result.rung_count = tune_rungs(s->run.steps, s->run.step_count, is_maximized, rungs);
 	memcpy(s->result.rungs, rungs, sizeof(rungs));
-	if (s->run.is_cut && is_timed(d->study))
-		s->values[s->repeat][0] = at_least(s, d);
-	else if (s->run.is_cut && d->study->objectives[0].metric.source == TUNE_STEP)
-		s->values[s->repeat][0] = expected_end(s, d);
-	if (d->is_paired && !take_ratio(s))
+	if (s->run.is_cut && is_timed(d->study)) {
+		double best = best_seen(d->o);
+
+		/* A run that was cut took at least the time until then, and is not better than the cap. */
+		s->values[s->repeat][0] = isfinite(best) ? fmax(s->run.wall_s, CAP * best) : s->run.wall_s;
+	} else if (s->run.is_cut && d->study->objectives[0].metric.source == TUNE_STEP) {
+		const struct tune_result *r = &s->result;
+		struct arena scratch = ARENA_INIT;
+		double end = tune_expected_end(d->o, r->rungs, r->rung_count, tune_steps_rise(d->study), &scratch);
+
+		/* A stopped trial would have improved after its last step, as others did. */
+		arena_release(&scratch);
+		s->values[s->repeat][0] = isfinite(end) ? end : s->run.values[0];
+	}
+	if (d->is_paired && !add_ratio(s))
 		return false;
 	s->result.wall_s += s->run.wall_s;
 	d->knobs_asked |= s->run.knobs_asked;
@@ -319,7 +308,7 @@ static int turn_live(struct tune_slot *s, struct tune_drive *d, struct sonde_err
 	}
 	s->repeat++;
 	if (wants_repeat(s, d)) {
-		rc = tune_live_begin(&d->live, d->study, s->point, s->id, dir, err);
+		rc = tune_live_start(&d->live, d->study, s->point, s->id, dir, err);
 		return rc < 0 ? rc : 0;
 	}
 	s->result.wall_s = (double)(clock_mono_ns() - d->live.begun_ns) * 1e-9;
@@ -345,7 +334,7 @@ int tune_slot_turn(struct tune_slot *s, struct tune_drive *d, struct sonde_err *
 		rc = turn_run(s, d, &s->beside, &is_beside_over, err);
 	if (rc < 0 || !is_over || !is_beside_over)
 		return rc;
-	if (take_repeat(s, d) && wants_repeat(s, d)) {
+	if (add_repeat(s, d) && wants_repeat(s, d)) {
 		release_runs(s);
 		rc = start_repeat(s, d, err);
 		return rc == -ECANCELED ? 0 : rc;
@@ -360,4 +349,74 @@ void tune_slot_stop(struct tune_slot *s)
 {
 	release_runs(s);
 	s->id = 0;
+}
+
+enum { OTHERS_MIN = 5, ASHA_FIRST = 2, ASHA_SHARE = 3 };
+
+size_t tune_rungs(const struct tune_step *steps, size_t count, bool is_maximized, double *rungs)
+{
+	double best = INFINITY;
+	size_t n = 0;
+
+	for (size_t i = 0; i < count && n < TUNE_RUNGS_MAX; i++) {
+		double cost = is_maximized ? -steps[i].value : steps[i].value;
+
+		best = fmin(best, cost);
+		if (i + 1 == (size_t)1 << n)
+			rungs[n++] = is_maximized ? -best : best;
+	}
+	return n;
+}
+
+/* The costs of the other trials at this rung. */
+static size_t others_at(const struct tune_optimizer *o, size_t rung, bool is_maximized, double *costs)
+{
+	size_t n = 0;
+
+	for (size_t t = 0; t < o->count; t++) {
+		const struct tune_result *r = &o->trials[t].result;
+
+		if (r->state != TUNE_PENDING && r->rung_count > rung && isfinite(r->rungs[rung]))
+			costs[n++] = is_maximized ? -r->rungs[rung] : r->rungs[rung];
+	}
+	return n;
+}
+
+double tune_expected_end(const struct tune_optimizer *o, const double *rungs, size_t count, bool is_maximized,
+		struct arena *scratch)
+{
+	double *came = arena_alloc(scratch, (o->count + 1) * sizeof(*came)), best = INFINITY, end;
+	size_t n = 0;
+
+	for (size_t t = 0; came && count && t < o->count; t++) {
+		const struct tune_result *r = &o->trials[t].result;
+
+		if (r->state != TUNE_DONE || r->rung_count < count || !isfinite(r->rungs[count - 1]))
+			continue;
+		came[n++] = r->values[0] - r->rungs[count - 1];
+		best = fmin(best, is_maximized ? -r->values[0] : r->values[0]);
+	}
+	if (!n)
+		return NAN;
+	end = rungs[count - 1] + stats_median(came, n);
+	return is_maximized ? fmin(end, -best) : fmax(end, best);
+}
+
+bool tune_should_stop(enum tune_stop rule, const struct tune_optimizer *o, const double *rungs, size_t count,
+		bool is_maximized, struct arena *scratch)
+{
+	double *costs = arena_alloc(scratch, (o->count + 1) * sizeof(*costs)), own;
+	size_t n;
+
+	if (rule == TUNE_STOP_NONE || !count || !costs)
+		return false;
+	n = others_at(o, count - 1, is_maximized, costs);
+	own = is_maximized ? -rungs[count - 1] : rungs[count - 1];
+	if (isnan(own))
+		return true;
+	if (rule == TUNE_STOP_MEDIAN)
+		return n >= OTHERS_MIN && own > stats_median(costs, n);
+	if (count - 1 < ASHA_FIRST || (count - 1) % 2 || n + 1 < ASHA_SHARE)
+		return false;
+	return own > stats_quantile(costs, n, 1.0 / ASHA_SHARE);
 }

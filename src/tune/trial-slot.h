@@ -5,8 +5,9 @@
 #ifndef SONDE_TUNE_TRIAL_SLOT_H
 #define SONDE_TUNE_TRIAL_SLOT_H
 
-#include "launch/cpu-swap.h"
+#include "launch/scheduling.h"
 #include "tune/study-run.h"
+#include "tune/trial-run.h"
 
 struct tune_slot {
 	uint64_t id; /* 0: free */
@@ -43,10 +44,24 @@ size_t tune_count_state(const struct tune_optimizer *o, enum tune_state state);
 /* Runs the study's number of pairs and writes them to the journal. Several failures abort it: d->proof_why. */
 int tune_prove(struct tune_drive *d, const struct tune_outcome *found, struct sonde_err *err);
 /*
- * For the confirmation: runs both, in sequence or, in a paired study, at the same time; returns their values of the
- * first objective.
+ * Should a trial that reports steps be stopped early?
+ *
+ * Trials are compared at rungs, after 1, 2, 4, 8, ... steps, by their best value so far. MEDIAN
+ * stops a trial that is worse than the median of the others (at least five). ASHA stops one that is
+ * not in the best third of all that reached the rung (Li et al., "A system for massively parallel
+ * hyperparameter tuning", MLSys 2020), checked at every second rung from the fourth step on.
  */
-int tune_run_pair(struct tune_drive *d, const double *best, const double *start, bool is_default_first,
-		double *best_value, double *start_value, char *why, struct sonde_err *err);
+
+/* The values at the rungs, in order; values are costs, or scores if is_maximized. */
+size_t tune_rungs(const struct tune_step *steps, size_t count, bool is_maximized, double *rungs);
+/* Should a trial with these rungs be stopped, given those of the other trials? */
+bool tune_should_stop(enum tune_stop rule, const struct tune_optimizer *o, const double *rungs, size_t count,
+		bool is_maximized, struct arena *scratch);
+/*
+ * The expected final value of a trial that was stopped after `count` rungs, from the improvement that the trials that
+ * continued made after that rung; not better than the best of them. NaN if none continued.
+ */
+double tune_expected_end(const struct tune_optimizer *o, const double *rungs, size_t count, bool is_maximized,
+		struct arena *scratch);
 
 #endif

@@ -100,16 +100,6 @@ static int write_usage(const char *path, struct job *j, bool is_timed_out, struc
 	return fs_replace_file(AT_FDCWD, path, text.data, text.len, err);
 }
 
-/* A launcher that was killed may have left its job: cancel it. */
-static int say_goodbye(char **argv)
-{
-	const char *number = getenv(argv[JOB]);
-
-	if (strcmp(argv[CANCEL], "-") != 0 && number)
-		execlp(argv[CANCEL], argv[CANCEL], number, (char *)NULL);
-	return 125;
-}
-
 static int run(char **argv, struct sonde_err *err)
 {
 	static const struct job_ladder ladder = { .terminate_ns = 1000000000 };
@@ -133,8 +123,14 @@ static int run(char **argv, struct sonde_err *err)
 		fprintf(stderr, "sonde-trial: the study has stopped waiting for this trial\n");
 	rc = end > TIMED_OUT ? 0 : write_usage(argv[USAGE], j, end == TIMED_OUT, err);
 	job_free(j);
-	if (end > TIMED_OUT)
-		return say_goodbye(argv);
+	if (end > TIMED_OUT) {
+		const char *number = getenv(argv[JOB]);
+
+		/* A launcher that was killed may have left its job: cancel it. */
+		if (strcmp(argv[CANCEL], "-") != 0 && number)
+			execlp(argv[CANCEL], argv[CANCEL], number, (char *)NULL);
+		return 125;
+	}
 	return rc < 0 ? fail(err, 125) : 0;
 }
 

@@ -133,7 +133,7 @@ static const struct tune_param *look_up(struct sonde_tune *t, int64_t trial, con
 
 	clear(t);
 	if (!found || !p) {
-		err_set(&t->err, ENOENT, found ? "unknown parameter '%s'" : "no such trial to read '%s' of", name);
+		err_set(&t->err, ENOENT, found ? "unknown parameter '%s'" : "unknown trial: cannot read '%s'", name);
 		return NULL;
 	}
 	*value = found->point[p - t->study.space.params];

@@ -1,4 +1,4 @@
-#include "tune/warm-start.h"
+#include "tune/optimizer.h"
 
 #include <jansson.h>
 
@@ -10,10 +10,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MODEL_MIN = 4, EVALUATIONS = 60 };
@@ -76,7 +74,7 @@ static void rank(struct ranking *r, const double *point, double cost)
 	memcpy(row(r, at), point, dims * sizeof(*point));
 }
 
-static void take_line(struct ranking *r, json_t *line)
+static void parse_line(struct ranking *r, json_t *line)
 {
 	char key[32];
 	double point[TUNE_PARAMS_MAX];
@@ -106,7 +104,7 @@ static int read_journal(struct ranking *r, const char *path, struct sonde_err *e
 		json_t *object = json_loadb(line, size, 0, NULL);
 
 		if (json_is_object(object))
-			take_line(r, object);
+			parse_line(r, object);
 		json_decref(object);
 	}
 	return rc;

@@ -27,14 +27,9 @@ static double yeo_johnson_inverse(double y, double lambda)
 	return (2 - lambda) * -y <= -1 ? -INFINITY : 1 - pow(1 - (2 - lambda) * y, 1 / (2 - lambda));
 }
 
-static double clip(const struct tune_warp *w, double cost)
-{
-	return fmax(fmin(cost, w->most), -LARGEST);
-}
-
 static double before_scaling(const struct tune_warp *w, double cost)
 {
-	cost = clip(w, cost);
+	cost = fmax(fmin(cost, w->most), -LARGEST);
 	switch (w->kind) {
 	case TUNE_WARP_LOG:
 		return log(cost);
@@ -81,7 +76,7 @@ static double fit_lambda(struct tune_warp *w, const double *cost, size_t n, doub
 	return fabs(skew_after(w, cost, n, scratch));
 }
 
-static void settle(struct tune_warp *w, const double *cost, size_t n, double *scratch)
+static void set_scale(struct tune_warp *w, const double *cost, size_t n, double *scratch)
 {
 	struct stats_moments m;
 
@@ -123,7 +118,7 @@ void tune_warp_fit(struct tune_warp *w, const double *cost, size_t n, double *sc
 	power.width = stats_sd(&m);
 	logarithm.kind = TUNE_WARP_LOG;
 	if (n < 4 || !(power.width > 0)) {
-		settle(w, cost, n, scratch);
+		set_scale(w, cost, n, scratch);
 		return;
 	}
 	if (m.min > 0 && fabs(skew_after(&logarithm, cost, n, scratch)) < least) {
@@ -132,7 +127,7 @@ void tune_warp_fit(struct tune_warp *w, const double *cost, size_t n, double *sc
 	}
 	if (fit_lambda(&power, cost, n, scratch) < least)
 		*w = power;
-	settle(w, cost, n, scratch);
+	set_scale(w, cost, n, scratch);
 }
 
 void tune_warp_log(struct tune_warp *w, const double *cost, size_t n, double *scratch)
@@ -140,7 +135,7 @@ void tune_warp_log(struct tune_warp *w, const double *cost, size_t n, double *sc
 	*w = (struct tune_warp){ .kind = cost[0] < 0 ? TUNE_WARP_LOG_OF_GAIN : TUNE_WARP_LOG,
 		.sd = 1,
 		.most = LARGEST };
-	settle(w, cost, n, scratch);
+	set_scale(w, cost, n, scratch);
 }
 
 double tune_warp(const struct tune_warp *w, double cost)

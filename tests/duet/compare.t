@@ -51,7 +51,7 @@ like 'whole commands in step get a warning' "$(timeout 60 "$SONDE" duet -a 'slee
 
 duet -a 'sleep 0.01' -b 'sleep 0.1' --design rmit --budget 20s --runs 5 --pairs 1
 is 'text exits with the verdict too' "$status" 3
-like 'text is one clear sentence' "$out" '^B is [0-9.]+ % slower than A(, a ratio of [0-9.]+)? \(95 % interval \+[0-9.]+ to \+[0-9.]+ %, 5 runs in [0-9.]+ s\)'
+like 'text is one clear sentence' "$out" '^B is [0-9.]+ % slower than A(, a ratio of [0-9.]+)? \(95 % interval \+[0-9.]+ to \+[0-9.]+ %, 5 runs in [0-9.]+ s of one session\)'
 like 'and a plot' "$out" 'interval .*o'
 unlike 'without colours' "$out" $'\e'
 duet -a 'sleep 0.01' -b 'sleep 0.1' --design rmit --budget 20s --runs 5 --pairs 1 --markdown --html page.html
@@ -108,8 +108,8 @@ duet -a true -b 'echo $HOME'
 is 'what a shell would expand is refused' "$status" 2
 duet -a true -b 'true $HOME' --shell --design rmit --runs 1 --pairs 1 --no-self-check
 is 'and taken with --shell' "$status" 0
-duet -a true -b true --threshold 1
-is 'a threshold has a per cent sign' "$status" 2
+duet -a true -b true --threshold 1x
+is 'a threshold is in percent' "$status" 2
 duet -a true -b true --design duo
 is 'an unknown design is a usage error' "$status" 2
 

@@ -141,12 +141,12 @@ table x --regex 'took'
 like 'an expression needs a group' "$err" 'needs one'
 echo 'a,b' >none.csv
 run "$SONDE" duet report none.csv
-like 'a file that is no table is told' "$status $err" "^1 .*'none.csv' is no table of results: it has no column 'benchmark'.*hint: sonde duet process"
+like 'a file that is no table is told' "$status $err" "^1 .*'none.csv' is not a table of results: it has no column 'benchmark'.*hint: sonde duet process"
 run "$SONDE" duet repor none.csv
 like 'a typo of an action is told' "$status $err" "^2 .*unknown action 'repor'.*did you mean 'report'"
 mkdir empty
 table empty
-like 'a directory without results is told' "$err" 'there are no results'
+like 'a directory without results is told' "$err" 'no results found'
 
 # groups of which none has two runs, and tables that process wrote: the original failed on both
 mkdir one && printf '0 1000\n1000 2000\n2000 3000\n' >one/lines.b.0.duet.AB.A.x && printf '0 1010\n1010 2020\n2020 3030\n' >one/lines.b.0.duet.AB.B.x
@@ -154,7 +154,7 @@ run "$SONDE" duet report one --json
 is 'one run is judged as one' "$(jq -c '[.benchmarks[0].verdict, .benchmarks[0].runs]' <<<"$out")" '["inconclusive",1]'
 cp one/lines.b.0.duet.AB.A.x one/lines.d.0.duet.AB.A.x && cp one/lines.b.0.duet.AB.B.x one/lines.d.0.duet.AB.B.x
 run "$SONDE" duet report one
-like 'what it cannot bound has no end' "$out" 'lines/d duet.* to ∞ %'
+like 'what it cannot bound has no interval' "$out" 'lines/d duet.* not known'
 unlike 'and no number for it' "$out" 'inf|nan'
 rm one/lines.d.*
 run "$SONDE" duet process one -o one.csv

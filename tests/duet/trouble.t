@@ -83,7 +83,7 @@ for signal in INT TERM; do
 	is "SIG$signal exits with 128 and its number" $? $((128 + $(kill -l $signal)))
 	ok "SIG$signal: nothing is left" is_gone
 	is "SIG$signal: finished runs are in the result" "$(jq -c '[.stop, .runs]' out.json)" '["interrupted",2]'
-	is "SIG$signal: and it says that it was" "$(jq -r '.warnings[0]' out.json)" 'it was interrupted: this is what there was until then'
+	is "SIG$signal: and it says that it was" "$(jq -r '.warnings[0]' out.json)" 'interrupted; results so far'
 done
 
 # interrupted before anything was settled

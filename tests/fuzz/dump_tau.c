@@ -1,7 +1,7 @@
 /* Fuzz target: any bytes as a text profile of TAU; what is handed over is text within them. */
 #include "fuzz.h"
 
-#include "session/dump-tau.h"
+#include "session/dumps.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "calls/calls-hash.h"
-#include "pfw/log-recover.h"
 #include "pfw/pfwlog.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "pfw/aggregation-rules.h"
+#include "pfw/pfwlog.h"
 #include "yaml.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static bool find_arg(const void *of, const char *key, size_t n, struct rule_valu
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static struct rules rules;
+	static struct aggregation_rules rules;
 	const struct rule_event event = { .name = TEXT("read"),
 		.cat = TEXT("POSIX"),
 		.app = TEXT("program"),

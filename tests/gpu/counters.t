@@ -101,7 +101,7 @@ is 'and what it had recorded can be had' "$status" 0
 if [[ ! -e /dev/nvidiactl ]]; then
 	rm bin/*
 	run "$SONDE" record -v -o none -- true
-	like 'no GPU is said' "$err" 'sonde: gpu: off: no GPU that tells its state here: no NVML, no nvidia-smi, no tegrastats'
+	like 'no GPU is said' "$err" 'sonde: gpu: off: no GPU with readable counters: no NVML, no nvidia-smi, no tegrastats'
 	is 'no counter of one' "$(last none)" ''
 	is 'the run says why' "$(jq -r '.probes[] | select(.name == "gpu") | "\(.state) \(.reason | length > 0) \(.events)"' none/run.json)" 'off true null'
 	like 'sonde doctor says it' "$("$SONDE" doctor)" 'this machine has no GPU device'

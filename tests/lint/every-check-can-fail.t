@@ -88,7 +88,7 @@ printf 'int two(void)\n{\n\treturn p->fork();\n}\n' >src/stats/two.c
 run tools/lint build/meson banned
 is 'a member of that name is another function' "$status" 0
 mkdir src/launch && printf 'int two(void);\n' >src/launch/two.c
-fails banned 'an exception without a process' 'src/duet/barrier\.c: is an exception that starts no process'
+fails banned 'an exception that is not needed' 'src/duet/barrier\.c: is an exception of a rule that it keeps'
 printf 'void one(void)\n{\n\tfprintf(stderr, "");\n}\n' >src/base/one.c
 fails banned 'base that prints' 'one\.c:3: fprintf prints or exits'
 printf 'void one(void)\n{\n\tabort();\n}\n' >src/base/one.c
@@ -97,6 +97,29 @@ printf 'void one(void)\n{\n\tstatic int calls;\n\tcalls++;\n}\n' >src/base/one.c
 fails banned 'base with state in a function' 'one\.c:3: calls is state'
 printf 'int calls = 3;\n' >src/base/one.c
 fails banned 'base with global state' 'one\.c:1: calls is state'
+
+printf 'void two(void)\n{\n\tfputs("", stderr);\n}\n' >src/stats/two.c
+fails banned 'a library that writes to stderr' 'two\.c:3: stderr belongs to the main functions'
+printf 'void two(void)\n{\n\tputs("");\n}\n' >src/stats/two.c
+fails banned 'a library that prints' 'two\.c:3: puts prints'
+mkdir src/cli && printf 'void two(void)\n{\n\tqsort(a, 1, 1, f);\n}\n' >src/cli/two.c
+fails banned 'a command that computes' 'two\.c:3: qsort computes'
+printf 'void two(void)\n{\n\tcalloc(1, 1);\n}\n' >src/stats/two.c
+fails banned 'statistics that allocate' 'two\.c:3: calloc allocates'
+mkdir src/query && printf 'void two(void)\n{\n\tunlink("a");\n}\n' >src/query/two.c
+fails banned 'a query that writes' 'two\.c:3: unlink writes'
+mkdir src/fleet && printf '#include <nats/nats.h>\n' >src/fleet/two.c
+fails banned 'another user of libnats' 'two\.c:1: nats/nats\.h: libnats'
+
+printf 'Invariants:\n\n* It is fast (`tests/one.t`).\n' >src/base/README.md
+run tools/lint build/meson invariants
+is 'an invariant with its test passes' "$status" 0
+printf 'Invariants:\n\n* It is fast.\n' >src/base/README.md
+fails invariants 'no test beside it' 'README\.md:3: no test or lint beside: It is fast'
+printf 'Invariants:\n\n* It is fast (`tests/two.t`).\n' >src/base/README.md
+fails invariants 'a test that does not exist' "README\.md:3: 'tests/two\.t' not found"
+printf 'Invariants: it is fast (`tests/one.t`).\n' >src/base/README.md
+fails invariants 'prose' 'not a list'
 
 printf '#include <math.h>\nint main(int n, char **v)\n{\n\treturn (int)cos(n);\n}\n' | gcc -x c - -lm -o build/bin/one
 fails needed 'another library' 'needs libm\.so\.6'

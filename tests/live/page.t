@@ -40,7 +40,7 @@ like 'a socket that is not there' "$status $err" "1 .*cannot reach the control s
 other=$!
 poll test -e listening
 run "$SONDE" view --live other.sock
-like 'one that is somebody else'"'"'s' "$status $err" '1 .*no sonde live that has a page'
+like 'one that is somebody else'"'"'s' "$status $err" '1 .*not a sonde live with a page'
 wait "$other"
 run "$SONDE" view --live control.sock some-run
 is 'it has no run' "$status" 2

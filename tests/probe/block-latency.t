@@ -43,7 +43,7 @@ like 'the end says how many' "$err" 'block: [0-9.k ]+ events, '
 
 run untraced "$SONDE" record -v --probes trace,system,block -o without -- true
 is 'without tracefs the program runs' "$status" 0
-like 'and the probe says why it does not' "$err" 'block: failed: single requests are not seen.*: tracefs is not mounted'
+like 'and the probe says why it does not' "$err" 'block: failed: single requests are not recorded.*: tracefs is not mounted'
 like 'and what would help' "$err" 'hint: sudo sonde setup'
 is 'counters of disks are there' "$("$SONDE" events --table series --json without | jq -r .name | grep -c '^disk\.' | sed 's/^[1-9].*/some/')" some
 done_testing

@@ -76,6 +76,6 @@ is 'a control group that there is not: a failure' "$status" 125
 like 'which says so' "$err" "cannot observe the control group '.*/none': No such file or directory"
 run "$SONDE" record -o nobody --cgroup "$TEST_DIR" --duration 0.1s
 is 'a directory that is none: a failure' "$status" 125
-like 'which says so, too' "$err" 'it is no control group'
+like 'which says so, too' "$err" 'not a cgroup'
 ok 'and there is no run of them' test ! -e nobody
 done_testing

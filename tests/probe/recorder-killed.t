@@ -28,7 +28,7 @@ is 'it can be recovered' "$status" 0
 is 'what was lost is a number, or it is said that nobody knows' "$(jq '.recovered | has("lost_events")' run/run.json)" true
 is 'the run says that it was recovered' "$(jq -r .state run/run.json)" recovered
 lost=$(jq .recovered.lost_events run/run.json)
-like 'and what is missing' "$("$SONDE" info run)" "the recorder died: $lost events of the tracer are lost, and what other probes saw in its last moments"
+like 'and what is missing' "$("$SONDE" info run)" "the recorder was killed: $lost events of the tracer and the last events of other probes are lost"
 ok 'the samples are there' test "$("$SONDE" events run --table sample --json | wc -l)" -gt 0
 run "$SONDE" export --to folded run
 like 'with their stacks' "$out" ';main;.*burn'

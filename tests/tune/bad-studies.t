@@ -68,10 +68,10 @@ like 'which says so' "$out" 'all trials failed'
 
 study 'command: [true]' 'objective: {name: wall}' 'limits: [{name: memory, max: 5}]'
 run "$SONDE" tune study.yml -o beyond --trials 2
-like 'a limit that nothing keeps is named, with what came nearest' "$out" 'no trial kept the limits: memory was [0-9.e+]+ at least, and may be 5 at most'
+like 'a limit that nothing keeps is named, with what came nearest' "$out" 'no trial met the limits: memory was [0-9.e+]+ at least, and may be 5 at most'
 study 'command: [true]' 'objective: {name: wall}' 'limits: [{name: memory, max: 5e15}, {name: cpu, min: 5}]'
 run "$SONDE" tune study.yml -o below --trials 2
-like 'the other way round, too' "$out" 'no trial kept the limits: cpu was [0-9.e-]+ at most, and may be 5 at least'
+like 'the other way round, too' "$out" 'no trial met the limits: cpu was [0-9.e-]+ at most, and may be 5 at least'
 
 study 'command: [sh, -c, "echo nan"]' 'objective: {name: v, regex: "([0-9nai.]+)"}'
 run "$SONDE" tune study.yml -o nan

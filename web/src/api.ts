@@ -42,7 +42,8 @@ export interface EventDetails {
 export interface Hit { lane: number; name_id: number; name: string | null; start_ns: number; duration_ns: number }
 export interface SearchResult { is_all: boolean; events: Hit[] }
 export interface StatRow {
-	name_id: number; name: string | null; count: number; total_ns: number; min_ns: number; max_ns: number;
+	name_id: number; name: string | null; count: number; total_ns: number;
+	mean_ns: number | null; min_ns: number | null; max_ns: number | null; // of whole durations; null: none starts in the window
 }
 export interface Stats { from_ns: number; to_ns: number; events: number; names: number; rows: StatRow[]; is_least?: boolean } // is_least: there may be more events
 export interface IoRow { name: string | null; category?: string; count: number; errors: number; bytes: number; total_ns: number }

@@ -1,5 +1,5 @@
 // A report's own data instead of a server: the answers that were put into the file, at the resolutions it holds.
-import type { CounterLane, EventDetails, Flame, FlameNode, FlameOptions, FlowList, Io, NameRow, Network, RunInfo, SearchResult, Source, SqlAnswer, Stats, Steps, Summary, Tracks, Window } from './api';
+import type { CounterLane, EventDetails, Flame, FlameNode, FlameOptions, FlowList, Io, NameRow, Network, RunInfo, SearchResult, Source, SqlAnswer, StatRow, Stats, Steps, Summary, Tracks, Window } from './api';
 import { decodeSlices, itemAt, type LaneItems } from './slices';
 
 /** What src/serve/report-file.c puts in: JSON answers as they are, slices as base64, the coarsest level first. */
@@ -14,6 +14,31 @@ function bytesOf(base64: string): ArrayBuffer {
 	const text = atob(base64), bytes = new Uint8Array(text.length);
 	for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
 	return bytes.buffer;
+}
+
+/**
+ * Adds the items of a lane to rows by name, by the rule of doc/format.md: an item counts where it starts, with its whole
+ * duration, and its time is clipped to the window. Returns whether some were cells, which stand for any number of events.
+ */
+export function addUp(items: LaneItems, w: Window, texts: Map<number, NameRow>, rows: Map<number, StatRow>): boolean {
+	let hasCells = false;
+	for (let i = 0; i < items.count; i++) {
+		const id = items.name[i], text = texts.get(id), length = items.end[i] - items.start[i];
+		const isIn = items.start[i] >= w.from && items.start[i] < w.to;
+		const inside = Math.max(0, Math.min(items.end[i], w.to) - Math.max(items.start[i], w.from));
+		if ((!isIn && !inside) || !text || text[2] === 'step') continue;
+		const row = rows.get(id) ?? { name_id: id, name: text[1], count: 0, total_ns: 0, mean_ns: null, min_ns: null, max_ns: null };
+		row.total_ns += inside * items.busy[i] / 255;
+		if (isIn) {
+			row.mean_ns = ((row.mean_ns ?? 0) * row.count + length) / (row.count + 1);
+			row.min_ns = Math.min(row.min_ns ?? length, length);
+			row.max_ns = Math.max(row.max_ns ?? length, length);
+			row.count++;
+		}
+		rows.set(id, row);
+		hasCells ||= items.isCell[i] === 1;
+	}
+	return hasCells;
 }
 
 class EmbeddedSource implements Source {
@@ -64,28 +89,11 @@ class EmbeddedSource implements Source {
 	/** Of the whole run as it was added up; of a stretch, from the slices that the report holds. */
 	async stats(w: Window): Promise<Stats> {
 		if (w.from <= 0 && w.to >= this.e.run.duration_ns) return this.e.stats;
-		const rows = new Map<number, Stats['rows'][0]>();
+		const rows = new Map<number, StatRow>();
 		let hasCells = false;
-		for (const items of this.levels.length ? this.level(0).values() : []) hasCells = this.addUp(items, w, rows) || hasCells;
+		for (const items of this.levels.length ? this.level(0).values() : []) hasCells = addUp(items, w, this.texts, rows) || hasCells;
 		const list = [...rows.values()].sort((a, b) => b.total_ns - a.total_ns);
 		return { from_ns: w.from, to_ns: w.to, events: list.reduce((n, r) => n + r.count, 0), names: list.length, rows: list, is_least: hasCells };
-	}
-	/** Were some of them cells, which stand for any number of events? */
-	private addUp(items: LaneItems, w: Window, rows: Map<number, Stats['rows'][0]>): boolean {
-		let hasCells = false;
-		for (let i = 0; i < items.count; i++) {
-			const id = items.name[i], text = this.texts.get(id), length = items.end[i] - items.start[i];
-			const inside = Math.min(items.end[i], w.to) - Math.max(items.start[i], w.from);
-			if (inside <= 0 || !text || text[2] === 'step') continue;
-			const row = rows.get(id) ?? { name_id: id, name: text[1], count: 0, total_ns: 0, min_ns: Infinity, max_ns: 0 };
-			row.count++;
-			row.total_ns += inside * items.busy[i] / 255;
-			row.min_ns = Math.min(row.min_ns, length);
-			row.max_ns = Math.max(row.max_ns, length);
-			rows.set(id, row);
-			hasCells ||= items.isCell[i] === 1;
-		}
-		return hasCells;
 	}
 	async flame(_: Window, o: FlameOptions) { return (o.source === 'spans' ? this.e.flame : this.e.flames?.[o.source]) ?? { from_ns: 0, to_ns: 0, unit: 'ns', nodes: [[-1, 0, 0, 0] as FlameNode] }; }
 	async io() { return this.e.io; }

@@ -57,9 +57,9 @@ export function NameTable({ app, rows, scopeNs, isShort }: { app: App; rows: Sta
 			{ title: 'total', key: 'total', value: (r) => r.total_ns, show: (r) => duration(r.total_ns), bar: (r) => r.total_ns / most },
 			{ title: 'of wall', key: 'share', value: (r) => r.total_ns, show: (r) => percent(r.total_ns / scopeNs) },
 			{ title: 'count', key: 'count', value: (r) => r.count, show: (r) => count(r.count) },
-			...(isShort ? [] : [{ title: 'mean', key: 'mean', value: (r: StatRow) => r.total_ns / r.count, show: (r: StatRow) => duration(r.total_ns / r.count) },
-			{ title: 'least', key: 'min', value: (r: StatRow) => r.min_ns, show: (r: StatRow) => duration(r.min_ns) }]),
-			{ title: 'longest', key: 'max', value: (r) => r.max_ns, show: (r) => duration(r.max_ns) },
+			...(isShort ? [] : [{ title: 'mean', key: 'mean', value: (r: StatRow) => r.mean_ns ?? 0, show: (r: StatRow) => duration(r.mean_ns ?? NaN) },
+			{ title: 'least', key: 'min', value: (r: StatRow) => r.min_ns ?? 0, show: (r: StatRow) => duration(r.min_ns ?? NaN) }]),
+			{ title: 'longest', key: 'max', value: (r) => r.max_ns ?? 0, show: (r) => duration(r.max_ns ?? NaN) },
 		]} />
 	);
 }

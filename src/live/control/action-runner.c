@@ -19,10 +19,10 @@
 #define SPOOL_FILES_MAX 1000
 #define SPOOL_BYTES_MAX ((size_t)1 << 20)
 
-void errands_init(struct errands *e, struct action_log *log, const char *spool)
+void action_runs_init(struct action_runs *e, struct action_log *log, const char *spool)
 {
-	*e = (struct errands){ .journal = log, .spool = spool };
-	for (size_t i = 0; i < ERRANDS_MAX; i++)
+	*e = (struct action_runs){ .journal = log, .spool = spool };
+	for (size_t i = 0; i < ACTION_RUNS_MAX; i++)
 		e->all[i].out = -1;
 }
 
@@ -35,18 +35,18 @@ static void clear(struct action_run *one)
 	*one = (struct action_run){ .out = -1 };
 }
 
-void errands_release(struct errands *e)
+void action_runs_release(struct action_runs *e)
 {
-	for (size_t i = 0; i < ERRANDS_MAX; i++)
+	for (size_t i = 0; i < ACTION_RUNS_MAX; i++)
 		clear(&e->all[i]);
 }
 
-static struct action_run *free_slot(struct errands *e, struct sonde_err *err)
+static struct action_run *free_slot(struct action_runs *e, struct sonde_err *err)
 {
-	for (size_t i = 0; i < ERRANDS_MAX; i++)
+	for (size_t i = 0; i < ACTION_RUNS_MAX; i++)
 		if (!e->all[i].job)
 			return &e->all[i];
-	err_set(err, EBUSY, "%d actions are running already", ERRANDS_MAX);
+	err_set(err, EBUSY, "%d actions are running already", ACTION_RUNS_MAX);
 	return NULL;
 }
 
@@ -57,7 +57,7 @@ static void name(struct action_run *one, const struct rules_request *r)
 	snprintf(one->action, sizeof(one->action), "%s", r->action->text);
 }
 
-int action_run_exec(struct errands *e, const struct rules_request *r, struct sonde_err *err)
+int action_run_exec(struct action_runs *e, const struct rules_request *r, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf rule = BUF_INIT, why = BUF_INIT;
 	struct action_run *one = free_slot(e, err);
@@ -95,8 +95,7 @@ static void add_time(struct json *j, const char *key, int64_t real_ns)
 
 static void add_labels(struct json *j, const char *key, const struct rules_request *r)
 {
-	json_key(j, key);
-	json_object(j);
+	json_kobject(j, key);
 	json_kstr(j, "alertname", r->who);
 	json_kstr(j, "job", "sonde");
 	json_end(j);
@@ -104,8 +103,7 @@ static void add_labels(struct json *j, const char *key, const struct rules_reque
 
 static void add_annotations(struct json *j, const char *key, const struct rules_request *r)
 {
-	json_key(j, key);
-	json_object(j);
+	json_kobject(j, key);
 	json_kstr(j, "description", r->why);
 	json_end(j);
 }
@@ -127,8 +125,7 @@ static void put_alert(struct buf *out, const struct rules_request *r)
 	add_labels(&j, "commonLabels", r);
 	add_annotations(&j, "commonAnnotations", r);
 	json_kstr(&j, "externalURL", "");
-	json_key(&j, "alerts");
-	json_array(&j);
+	json_karray(&j, "alerts");
 	json_object(&j);
 	json_kstr(&j, "status", status);
 	add_labels(&j, "labels", r);
@@ -142,7 +139,7 @@ static void put_alert(struct buf *out, const struct rules_request *r)
 	json_end(&j);
 }
 
-static int begin(struct errands *e, const struct buf *request, struct action_run **out, struct sonde_err *err)
+static int begin(struct action_runs *e, const struct buf *request, struct action_run **out, struct sonde_err *err)
 {
 	struct action_run *one = free_slot(e, err);
 	int rc;
@@ -159,16 +156,7 @@ static int begin(struct errands *e, const struct buf *request, struct action_run
 	return rc;
 }
 
-static int keep_request(struct action_run *one, const struct buf *request)
-{
-	one->request = malloc(request->len);
-	one->request_bytes = one->request ? request->len : 0;
-	if (one->request)
-		memcpy(one->request, request->data, request->len);
-	return 0;
-}
-
-int action_run_webhook(struct errands *e, const struct rules_request *r, struct sonde_err *err)
+int action_run_webhook(struct action_runs *e, const struct rules_request *r, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf request = BUF_INIT;
 	struct action_run *one;
@@ -180,10 +168,14 @@ int action_run_webhook(struct errands *e, const struct rules_request *r, struct 
 	if (rc < 0)
 		return rc;
 	name(one, r);
-	return keep_request(one, &request);
+	one->request = malloc(request.len);
+	one->request_bytes = one->request ? request.len : 0;
+	if (one->request)
+		memcpy(one->request, request.data, request.len);
+	return 0;
 }
 
-int action_run_mqtt(struct errands *e, const struct rules_request *r, struct sonde_err *err)
+int action_run_mqtt(struct action_runs *e, const struct rules_request *r, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf request = BUF_INIT;
 	struct action_run *one;
@@ -199,7 +191,7 @@ int action_run_mqtt(struct errands *e, const struct rules_request *r, struct son
 }
 
 /* The file name starts with the time, so that names sort by age. */
-static void spool(struct errands *e, const struct action_run *one)
+static void spool(struct action_runs *e, const struct action_run *one)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 
@@ -212,7 +204,7 @@ static void spool(struct errands *e, const struct action_run *one)
 		e->spooled++;
 }
 
-static void finish(struct errands *e, struct action_run *one, bool is_late)
+static void finish(struct action_runs *e, struct action_run *one, bool is_late)
 {
 	struct transfer_answer answer = { .status = 0 };
 	int status = is_late ? -1 : job_status(one->job);
@@ -259,13 +251,13 @@ static bool oldest(const char *dir, char *path, size_t size)
 	return *least != '\0';
 }
 
-static void retry(struct errands *e, int64_t now_ns)
+static void retry(struct action_runs *e, int64_t now_ns)
 {
 	CLEANUP(buf_release) struct buf request = BUF_INIT;
 	struct action_run *one = NULL;
 	char path[300];
 
-	for (size_t i = 0; i < ERRANDS_MAX; i++)
+	for (size_t i = 0; i < ACTION_RUNS_MAX; i++)
 		if (e->all[i].job && *e->all[i].spooled)
 			return;
 	if (!e->spool || now_ns < e->retry_ns || !oldest(e->spool, path, sizeof(path)))
@@ -279,9 +271,9 @@ static void retry(struct errands *e, int64_t now_ns)
 	snprintf(one->spooled, sizeof(one->spooled), "%s", path);
 }
 
-void errands_tick(struct errands *e, int64_t now_ns)
+void action_runs_tick(struct action_runs *e, int64_t now_ns)
 {
-	for (size_t i = 0; i < ERRANDS_MAX; i++) {
+	for (size_t i = 0; i < ACTION_RUNS_MAX; i++) {
 		struct action_run *one = &e->all[i];
 
 		if (!one->job)
@@ -297,4 +289,114 @@ void errands_tick(struct errands *e, int64_t now_ns)
 		}
 	}
 	retry(e, now_ns);
+}
+
+int action_log_open(struct action_log *log, const char *path, struct sonde_err *err)
+{
+	*log = (struct action_log){ .file = JOURNAL_INIT };
+	return path ? journal_open(&log->file, path, JOURNAL_SHARED, 0600, NULL, err) : 0;
+}
+
+void action_log_close(struct action_log *log)
+{
+	journal_close(&log->file);
+	for (size_t i = 0; i < ACTION_LOG_LINES; i++)
+		free(log->lines[i]);
+	*log = (struct action_log){ .file = JOURNAL_INIT };
+}
+
+static void add(struct json *out, const char *key, const char *text)
+{
+	if (text)
+		json_kstr(out, key, text);
+}
+
+/* NULL fields are omitted. */
+static void format(struct buf *out, const struct action_log_line *line)
+{
+	int64_t real_ns = line->real_ns ? line->real_ns : clock_real_ns();
+	time_t seconds = (time_t)(real_ns / 1000000000);
+	struct json j;
+	struct tm at;
+	char time[40];
+	size_t n = gmtime_r(&seconds, &at) ? strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S", &at) : 0;
+
+	json_init(&j, out, false);
+	json_object(&j);
+	snprintf(time + n, sizeof(time) - n, ".%03dZ", (int)(real_ns / 1000000 % 1000));
+	json_kstr(&j, "time", time);
+	add(&j, "rule", line->who);
+	add(&j, "action", line->action);
+	add(&j, "result", line->result);
+	add(&j, "place", line->place);
+	add(&j, "before", line->before);
+	add(&j, "after", line->after);
+	add(&j, "why", line->why);
+	add(&j, "message", line->message && *line->message ? line->message : NULL);
+	json_end(&j);
+}
+
+static bool is_same(const char *kept, size_t size, const char *text)
+{
+	return strncmp(kept, text ? text : "", size - 1) == 0;
+}
+
+/* Was this refusal logged recently? Records it if not. */
+static bool is_known(struct action_log *log, const struct action_log_line *line)
+{
+	struct action_refusal *r;
+	int64_t now_ns = clock_mono_ns();
+
+	if (strcmp(line->result, "refused") != 0 && strcmp(line->result, "failed") != 0)
+		return false;
+	for (r = log->refusals; r < log->refusals + ACTION_LOG_REFUSALS; r++)
+		if (r->mono_ns && now_ns - r->mono_ns < ACTION_LOG_AGAIN_NS &&
+				is_same(r->who, sizeof(r->who), line->who) &&
+				is_same(r->action, sizeof(r->action), line->action) &&
+				is_same(r->message, sizeof(r->message), line->message))
+			return true;
+	r = &log->refusals[log->refusal_count++ % ACTION_LOG_REFUSALS];
+	snprintf(r->who, sizeof(r->who), "%s", line->who ? line->who : "");
+	snprintf(r->action, sizeof(r->action), "%s", line->action ? line->action : "");
+	snprintf(r->message, sizeof(r->message), "%s", line->message ? line->message : "");
+	r->mono_ns = now_ns;
+	return false;
+}
+
+void action_log_write(struct journal *file, const struct action_log_line *line)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	format(&text, line);
+	(void)journal_append(file, &text, NULL);
+}
+
+void action_log_add(struct action_log *log, const struct action_log_line *line)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char **kept = &log->lines[log->count % ACTION_LOG_LINES];
+
+	if (is_known(log, line))
+		return;
+	format(&text, line);
+	(void)journal_append(&log->file, &text, NULL); /* a full disk must not stop the controller */
+	if (buf_error(&text) < 0)
+		return;
+	free(*kept);
+	*kept = buf_take(&text);
+	log->count++;
+}
+
+void action_log_show(const struct action_log *log, struct json *out)
+{
+	uint64_t first = log->count > ACTION_LOG_LINES ? log->count - ACTION_LOG_LINES : 0;
+
+	json_array(out);
+	for (uint64_t i = first; i < log->count; i++) {
+		const char *line = log->lines[i % ACTION_LOG_LINES];
+
+		if (line)
+			json_raw(out, line, strlen(line) - 1);
+	}
+	json_end(out);
 }

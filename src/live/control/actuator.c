@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/types.h>
 
 /*
  * Finds or adds the place; a new one gets the current value as its original. NULL: it is unreadable, or there are
@@ -136,12 +135,12 @@ void actuator_init(struct actuator *a, const struct rules_file *f, struct live_e
 	a->exporter = e;
 	a->journal = log;
 	a->watchdog = w;
-	errands_init(&a->errands, log, f->spool);
+	action_runs_init(&a->action_runs, log, f->spool);
 }
 
 void actuator_release(struct actuator *a)
 {
-	errands_release(&a->errands);
+	action_runs_release(&a->action_runs);
 }
 
 const char *actuator_result_word(enum actuator_result r)
@@ -159,7 +158,7 @@ struct seat {
 	struct knob_search knob;
 };
 
-static void take_first(void *arg, const struct live_ring *ring, const struct live_entry *entry)
+static void on_first(void *arg, const struct live_ring *ring, const struct live_entry *entry)
 {
 	struct seat *s = arg;
 
@@ -174,7 +173,7 @@ static int find_group(struct actuator *a, const char *app, struct seat *s, struc
 	*s = (struct seat){ .first = 0 };
 	if (settings && settings->cgroup)
 		return group_of_path(&s->map, settings->cgroup, err);
-	live_each_process(a->exporter, app, take_first, s);
+	live_each_process(a->exporter, app, on_first, s);
 	if (!s->first)
 		return err_set(err, ESRCH, "application '%s' is not running", app);
 	return group_of_process(&s->map, s->first, err);
@@ -280,9 +279,9 @@ static int set_group(struct deed *d, struct sonde_err *err)
 	return set_place(d, &place, text, err);
 }
 
-static void take_knob(void *arg, const struct live_ring *ring, const struct live_entry *entry)
+static void on_knob(void *arg, const struct live_ring *ring, const struct live_entry *entry)
 {
-	knob_look(arg, ring->path, entry->file);
+	knob_find(arg, ring->path, entry->file);
 }
 
 static int set_knob(struct deed *d, struct sonde_err *err)
@@ -292,7 +291,7 @@ static int set_knob(struct deed *d, struct sonde_err *err)
 	char text[CHANGE_TEXT_BYTES];
 	int rc = 0;
 
-	live_each_process(d->actuator->exporter, action->app, take_knob, &search);
+	live_each_process(d->actuator->exporter, action->app, on_knob, &search);
 	if (!search.count)
 		return err_set(err, ESRCH, "no running '%s' has a knob '%s'", action->app, action->name);
 	for (size_t i = 0; i < search.count && rc == 0; i++) {
@@ -308,7 +307,7 @@ struct crowd {
 	size_t count;
 };
 
-static void take_pid(void *arg, const struct live_ring *ring, const struct live_entry *entry)
+static void on_pid(void *arg, const struct live_ring *ring, const struct live_entry *entry)
 {
 	struct crowd *c = arg;
 
@@ -327,7 +326,7 @@ static size_t send_signal(struct actuator *a, const char *app, int signal)
 	if (find_group(a, app, &seat, NULL) == 0)
 		c.count = group_processes(&seat.map, c.pids, PROCESSES_MAX);
 	if (!c.count)
-		live_each_process(a->exporter, app, take_pid, &c);
+		live_each_process(a->exporter, app, on_pid, &c);
 	for (size_t i = 0; i < c.count; i++)
 		sent += kill(c.pids[i], signal) == 0;
 	return sent;
@@ -366,7 +365,7 @@ static int do_end(struct deed *d, struct sonde_err *err)
 
 static int run_action(struct deed *d, struct sonde_err *err)
 {
-	struct errands *e = &d->actuator->errands;
+	struct action_runs *e = &d->actuator->action_runs;
 
 	if (d->actuator->file->is_dry_run)
 		return 0;
@@ -427,7 +426,7 @@ bool actuator_act(void *arg, const struct rules_request *request)
 	return rc == 0;
 }
 
-void actuator_tell(void *arg, const char *who, const char *what, const char *why)
+void actuator_report(void *arg, const char *who, const char *what, const char *why)
 {
 	struct actuator *a = arg;
 	struct action_log_line line = { .who = who, .action = what, .why = why, .result = "reported" };
@@ -457,7 +456,7 @@ static bool climb(struct actuator *a, struct actuator_end *e, int64_t now_ns)
 
 void actuator_tick(struct actuator *a, int64_t now_ns)
 {
-	errands_tick(&a->errands, now_ns);
+	action_runs_tick(&a->action_runs, now_ns);
 	for (size_t i = a->end_count; i-- > 0;)
 		if (!climb(a, &a->ends[i], now_ns))
 			a->ends[i] = a->ends[--a->end_count];

@@ -10,9 +10,8 @@
 #ifndef SONDE_LIVE_CONTROL_ACTUATOR_H
 #define SONDE_LIVE_CONTROL_ACTUATOR_H
 
-#include "live/control/action-log.h"
 #include "live/control/action-runner.h"
-#include "live/control/watchdog.h"
+#include "live/control/change.h"
 #include "live/rules/rule-eval.h"
 #include "live/scrape.h"
 
@@ -45,7 +44,7 @@ struct actuator {
 	struct live_exporter *exporter; /* for the processes of applications */
 	struct action_log *journal;
 	struct watchdog *watchdog;
-	struct errands errands;
+	struct action_runs action_runs;
 	struct actuator_place places[ACTUATOR_PLACES_MAX];
 	size_t place_count;
 	struct actuator_end ends[ACTUATOR_ENDS_MAX];
@@ -58,7 +57,7 @@ void actuator_init(struct actuator *a, const struct rules_file *f, struct live_e
 void actuator_release(struct actuator *a);
 bool actuator_act(void *arg, const struct rules_request *request);
 void actuator_revert(void *arg, const char *who, const char *why);
-void actuator_tell(void *arg, const char *who, const char *what, const char *why);
+void actuator_report(void *arg, const char *who, const char *what, const char *why);
 /* Handles running commands and webhooks, and pending terminations. */
 void actuator_tick(struct actuator *a, int64_t now_ns);
 /* Restores all original values. */

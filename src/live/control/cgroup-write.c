@@ -68,18 +68,6 @@ static int check_not_ours(const struct cgroup_map *m, struct sonde_err *err)
 	return rc;
 }
 
-static int check_made_by_us(const struct cgroup_map *m, struct sonde_err *err)
-{
-	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
-		const char *last = strrchr(m->base[i], '/');
-
-		if (*m->base[i] && (!last || strncmp(last, "/sonde-", 7) != 0))
-			return err_set(err, EPERM, "the cgroup '%s' was not created by sonde: name it under 'apps'",
-					m->base[i]);
-	}
-	return 0;
-}
-
 /*
  * In a hierarchy without a leaf for the application it is in our own cgroup: skip that controller, it is not an
  * error.
@@ -123,7 +111,14 @@ int group_of_process(struct cgroup_map *m, pid_t pid, struct sonde_err *err)
 		err_hint(err, "start it with 'sonde live run --group', or name its cgroup under 'apps'");
 		return -EPERM;
 	}
-	return check_made_by_us(m, err);
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
+		const char *last = strrchr(m->base[i], '/');
+
+		if (*m->base[i] && (!last || strncmp(last, "/sonde-", 7) != 0))
+			return err_set(err, EPERM, "the cgroup '%s' was not created by sonde: name it under 'apps'",
+					m->base[i]);
+	}
+	return 0;
 }
 
 int group_of_path(struct cgroup_map *m, const char *path, struct sonde_err *err)

@@ -1,13 +1,18 @@
 #include "live/control/controller.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fs.h"
+#include "launch/transfer.h"
 #include "live/control/actuator.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 struct controller {
@@ -88,7 +93,7 @@ static bool wants_sample(void *arg, const char *name)
 	return memory_wants(&c->engine.memory, name);
 }
 
-static void take_sample(void *arg, const char *name, const struct exposition_label *labels, size_t count, double value)
+static void add_sample(void *arg, const char *name, const struct exposition_label *labels, size_t count, double value)
 {
 	struct controller *c = arg;
 	struct memory_label copy[MEMORY_LABELS_MAX];
@@ -116,11 +121,6 @@ static void replace_watchdog(struct controller *c)
 	action_log_add(&c->journal, &line);
 }
 
-static bool is_switched_off(const struct controller *c)
-{
-	return c->is_off || (c->file->off_file && access(c->file->off_file, F_OK) == 0);
-}
-
 /* Reverts all changes and resets every rule. */
 static void start_over(struct controller *c, const char *why)
 {
@@ -133,37 +133,27 @@ static void start_over(struct controller *c, const char *why)
 	}
 }
 
-static void switch_over(struct controller *c, bool is_off)
+static void tick(struct controller *c)
 {
-	struct action_log_line line = { .action = is_off ? "off" : "on", .result = "reported" };
-
-	action_log_add(&c->journal, &line);
-	if (is_off)
-		start_over(c, "switched off");
-	c->was_off = is_off;
-}
-
-/* If we were stopped for longer than the lease, the watchdog has reverted all changes. */
-static void beat(struct controller *c)
-{
+	const struct rules_ops ops = { &c->actuator, actuator_act, actuator_revert, actuator_report };
+	const struct live_taker taker = { c->parts, add_sample, wants_sample, c };
+	bool is_off = c->is_off || (c->file->off_file && access(c->file->off_file, F_OK) == 0);
 	int64_t now_ns = clock_mono_ns();
 
+	/* If we were stopped for longer than the lease, the watchdog has reverted all changes. */
 	if (c->beaten_ns && now_ns - c->beaten_ns > c->file->lease_ns)
 		start_over(c, "the lease expired");
 	c->beaten_ns = now_ns;
 	if (watchdog_beat(&c->watchdog) < 0)
 		replace_watchdog(c);
-}
+	if (is_off != c->was_off) {
+		struct action_log_line line = { .action = is_off ? "off" : "on", .result = "reported" };
 
-static void tick(struct controller *c)
-{
-	const struct rules_ops ops = { &c->actuator, actuator_act, actuator_revert, actuator_tell };
-	const struct live_taker taker = { c->parts, take_sample, wants_sample, c };
-	bool is_off = is_switched_off(c);
-
-	beat(c);
-	if (is_off != c->was_off)
-		switch_over(c, is_off);
+		action_log_add(&c->journal, &line);
+		if (is_off)
+			start_over(c, "switched off");
+		c->was_off = is_off;
+	}
 	c->failed += live_samples(c->exporter, &taker, NULL) < 0;
 	if (!is_off)
 		rules_engine_tick(&c->engine, clock_mono_ns(), clock_real_ns(), &ops);
@@ -271,18 +261,6 @@ static void show_value(struct json *out, const char *key, struct expr_value v, b
 		json_real(out, v.number);
 }
 
-static void show_rule(struct json *out, const struct rule *rule, const struct rule_status *s)
-{
-	json_object(out);
-	json_kstr(out, "name", rule->name);
-	json_kstr(out, "when", rule->when_text);
-	json_kstr(out, "state", rule_state_word(s->state));
-	json_kuint(out, "fired", s->fired);
-	show_value(out, "condition", s->condition, true);
-	json_kstr(out, "why", s->why);
-	json_end(out);
-}
-
 static void show_regulator(struct json *out, const struct rules_regulator *g, const struct regulator_status *s)
 {
 	json_object(out);
@@ -291,8 +269,7 @@ static void show_regulator(struct json *out, const struct rules_regulator *g, co
 	show_value(out, "value", s->measure, false);
 	json_kreal(out, "target", g->settings.target);
 	json_kbool(out, "is_saturated", s->regulator.is_saturated);
-	json_key(out, "rungs");
-	json_array(out);
+	json_karray(out, "rungs");
 	for (size_t k = 0; k < g->settings.rung_count; k++) {
 		json_object(out);
 		json_kstr(out, "act", g->rungs[k].text);
@@ -310,13 +287,19 @@ void controller_show_rules(struct controller *c, struct json *out)
 	json_object(out);
 	json_kbool(out, "is_off", c->was_off);
 	json_kbool(out, "is_dry_run", c->file->is_dry_run);
-	json_key(out, "rules");
-	json_array(out);
-	for (size_t i = 0; i < c->file->rule_count; i++)
-		show_rule(out, &c->file->rules[i], &c->engine.rules[i]);
+	json_karray(out, "rules");
+	for (size_t i = 0; i < c->file->rule_count; i++) {
+		json_object(out);
+		json_kstr(out, "name", c->file->rules[i].name);
+		json_kstr(out, "when", c->file->rules[i].when_text);
+		json_kstr(out, "state", rule_state_word(c->engine.rules[i].state));
+		json_kuint(out, "fired", c->engine.rules[i].fired);
+		show_value(out, "condition", c->engine.rules[i].condition, true);
+		json_kstr(out, "why", c->engine.rules[i].why);
+		json_end(out);
+	}
 	json_end(out);
-	json_key(out, "regulators");
-	json_array(out);
+	json_karray(out, "regulators");
 	for (size_t i = 0; i < c->file->regulator_count; i++)
 		show_regulator(out, &c->file->regulators[i], &c->engine.regulators[i]);
 	json_end(out);
@@ -329,4 +312,114 @@ void controller_show_journal(struct controller *c, struct json *out)
 	pthread_mutex_lock(&c->lock);
 	action_log_show(&c->journal, out);
 	pthread_mutex_unlock(&c->lock);
+}
+
+#define EVERY_USUAL_NS 15000000000
+
+struct metrics_push {
+	struct push_options options;
+	struct live_exporter *exporter;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool is_ending;
+};
+
+static int push(const char *url, const struct buf *text, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf request = BUF_INIT;
+	struct transfer_answer answer;
+	size_t n = strlen(url);
+	int rc;
+
+	while (n && url[n - 1] == '/')
+		n--;
+	buf_addf(&request, "PUT %.*s/metrics/job/sonde\nheader Content-Type: text/plain\ntimeout 10\n\n", (int)n, url);
+	buf_add(&request, text->data, text->len);
+	rc = transfer_run(&request, &answer, err);
+	if (rc == 0 && answer.status / 100 != 2)
+		rc = err_set(err, EIO, "the Pushgateway returned HTTP status %ld", answer.status);
+	return rc;
+}
+
+static int deliver(const struct push_options *options, struct live_exporter *e, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int rc = live_metrics(e, EXPOSITION_TEXT, &text, err);
+
+	if (rc == 0 && options->textfile) {
+		rc = fs_replace_file(AT_FDCWD, options->textfile, text.data, text.len, err);
+		if (rc == 0 && chmod(options->textfile, 0644))
+			rc = err_sys(err, errno, "cannot make '%s' readable", options->textfile);
+	}
+	if (rc == 0 && options->push)
+		rc = push(options->push, &text, err);
+	return rc;
+}
+
+static void *push_loop(void *arg)
+{
+	struct metrics_push *o = arg;
+
+	pthread_mutex_lock(&o->lock);
+	while (!o->is_ending) {
+		int64_t next_ns;
+		struct timespec until;
+
+		pthread_mutex_unlock(&o->lock);
+		if (deliver(&o->options, o->exporter, NULL) < 0)
+			__atomic_add_fetch(&o->exporter->undelivered, 1, __ATOMIC_RELAXED);
+		pthread_mutex_lock(&o->lock);
+		next_ns = clock_mono_ns() + (o->options.every_ns ? o->options.every_ns : EVERY_USUAL_NS);
+		until = (struct timespec){ next_ns / 1000000000, next_ns % 1000000000 };
+		while (!o->is_ending && pthread_cond_timedwait(&o->wake, &o->lock, &until) == 0)
+			;
+	}
+	pthread_mutex_unlock(&o->lock);
+	return NULL;
+}
+
+int metrics_push_start(struct metrics_push **out, const struct push_options *options, struct live_exporter *e,
+		struct sonde_err *err)
+{
+	struct metrics_push *o;
+	pthread_condattr_t attr;
+	int rc;
+
+	*out = NULL;
+	if (!options->textfile && !options->push)
+		return 0;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return err_sys(err, ENOMEM, "cannot push metrics");
+	o->options = *options;
+	o->exporter = e;
+	pthread_mutex_init(&o->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&o->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	rc = pthread_create(&o->thread, NULL, push_loop, o);
+	if (rc) {
+		free(o);
+		return err_sys(err, rc, "cannot push metrics");
+	}
+	*out = o;
+	return 0;
+}
+
+void metrics_push_free(struct metrics_push *o)
+{
+	if (!o)
+		return;
+	pthread_mutex_lock(&o->lock);
+	o->is_ending = true;
+	pthread_cond_signal(&o->wake);
+	pthread_mutex_unlock(&o->lock);
+	pthread_join(o->thread, NULL);
+	if (o->options.textfile)
+		unlink(o->options.textfile); /* do not leave outdated values */
+	pthread_cond_destroy(&o->wake);
+	pthread_mutex_destroy(&o->lock);
+	free(o);
 }

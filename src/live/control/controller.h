@@ -27,4 +27,22 @@ void controller_metrics(void *arg, struct exposition *x);
 void controller_show_rules(struct controller *c, struct json *out);
 void controller_show_journal(struct controller *c, struct json *out);
 
+/*
+ * Pushes metrics: to a file for node_exporter's textfile collector, replaced atomically, and to a
+ * Pushgateway. Failed deliveries are counted.
+ */
+
+struct push_options {
+	const char *textfile; /* NULL: none */
+	const char *push;     /* URL of a Pushgateway, "http://host:9091"; NULL: none */
+	int64_t every_ns;     /* 0: 15 s */
+};
+
+struct metrics_push;
+
+/* Pushes at once and then periodically, in a separate thread. Both options NULL: *out is NULL. */
+int metrics_push_start(struct metrics_push **out, const struct push_options *options, struct live_exporter *e,
+		struct sonde_err *err);
+void metrics_push_free(struct metrics_push *o); /* removes the textfile; o may be NULL */
+
 #endif

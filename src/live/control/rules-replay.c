@@ -51,7 +51,7 @@ static struct track *track_of(struct player *p, int64_t name, bool is_step, bool
 	return &p->tracks[*at];
 }
 
-static void take_step(struct player *p, const void *row)
+static void on_step(struct player *p, const void *row)
 {
 	const struct store_step *s = row;
 	struct track *t = track_of(p, s->name, true, true);
@@ -63,7 +63,7 @@ static void take_step(struct player *p, const void *row)
 		t->value = s->value;
 }
 
-static void take_counter(struct player *p, const void *row)
+static void on_counter(struct player *p, const void *row)
 {
 	const struct store_counter *c = row;
 	struct track *t = track_of(p, c->name, false, c->process != STORE_NULL);
@@ -90,35 +90,6 @@ struct feed {
 	const void *next;
 };
 
-/* Consumes all rows up to now. */
-static int advance(struct player *p, struct feed *f, struct sonde_err *err)
-{
-	int rc = 0;
-
-	while (rc == 0 && f->next && f->when(f->next) <= p->now_ns) {
-		f->take(p, f->next);
-		rc = model_rows_next(f->rows, &f->next, err);
-	}
-	return rc;
-}
-
-static void add_samples(struct player *p)
-{
-	struct memory *m = &p->engine->memory;
-
-	for (size_t i = 0; i < p->track_count; i++) {
-		const struct track *t = &p->tracks[i];
-		const struct memory_label labels[] = { { "app", p->app }, { "step", t->name } };
-
-		if (t->is_step) {
-			memory_add(m, "sonde_steps_total", labels, 2, p->now_ns, t->count);
-			memory_add(m, "sonde_step_value", labels, 2, p->now_ns, t->value);
-		} else {
-			memory_add(m, t->name, labels, t->is_programs ? 1 : 0, p->now_ns, t->value);
-		}
-	}
-}
-
 static void tell(struct player *p, const char *who, const char *action, const char *why, double value)
 {
 	struct replay_event e = { (double)(p->now_ns - p->start_ns) / 1e9, who, action, why, value };
@@ -137,7 +108,7 @@ static void revert(void *arg, const char *who, const char *why)
 	tell(arg, who, "revert", why, NAN);
 }
 
-static void tell_of(void *arg, const char *who, const char *what, const char *why)
+static void on_event(void *arg, const char *who, const char *what, const char *why)
 {
 	tell(arg, who, what, why, NAN);
 }
@@ -152,7 +123,7 @@ static int64_t last_ns(const struct player *p)
 /* Replays to the end of the run; if that is unknown, to one interval after the last row. */
 static int play(struct player *p, struct feed feeds[2], struct sonde_err *err)
 {
-	const struct rules_ops ops = { p, act, revert, tell_of };
+	const struct rules_ops ops = { p, act, revert, on_event };
 	int64_t interval = p->replay->file->interval_ns, real = model_run_int(p->run, "start_real_ns");
 	int64_t end = last_ns(p);
 	bool is_explained = isnan(p->replay->explain_seconds);
@@ -161,10 +132,25 @@ static int play(struct player *p, struct feed feeds[2], struct sonde_err *err)
 	for (p->now_ns = p->start_ns; rc == 0 && p->now_ns <= end; p->now_ns += interval) {
 		bool is_over = !feeds[0].next && !feeds[1].next;
 		int64_t since = p->now_ns - p->start_ns;
+		struct memory *m;
 
-		for (size_t i = 0; i < 2 && rc == 0; i++)
-			rc = advance(p, &feeds[i], err);
-		add_samples(p);
+		for (struct feed *f = feeds; f < feeds + 2; f++)
+			while (rc == 0 && f->next && f->when(f->next) <= p->now_ns) {
+				f->take(p, f->next);
+				rc = model_rows_next(f->rows, &f->next, err);
+			}
+		m = &p->engine->memory;
+		for (size_t i = 0; i < p->track_count; i++) {
+			const struct track *t = &p->tracks[i];
+			const struct memory_label labels[] = { { "app", p->app }, { "step", t->name } };
+
+			if (t->is_step) {
+				memory_add(m, "sonde_steps_total", labels, 2, p->now_ns, t->count);
+				memory_add(m, "sonde_step_value", labels, 2, p->now_ns, t->value);
+			} else {
+				memory_add(m, t->name, labels, t->is_programs ? 1 : 0, p->now_ns, t->value);
+			}
+		}
 		rules_engine_tick(p->engine, p->now_ns, (real == STORE_NULL ? 0 : real) + since, &ops);
 		if (!is_explained && (double)since / 1e9 >= p->replay->explain_seconds) {
 			rules_engine_explain(p->replay->explained, p->engine, p->now_ns,
@@ -187,8 +173,8 @@ static int open_feed(struct player *p, struct feed *f, struct sonde_err *err)
 
 static int play_run(struct player *p, struct sonde_err *err)
 {
-	struct feed feeds[2] = { { STORE_TABLE_STEP, step_ns, take_step, NULL, NULL },
-		{ STORE_TABLE_COUNTER, counter_ns, take_counter, NULL, NULL } };
+	struct feed feeds[2] = { { STORE_TABLE_STEP, step_ns, on_step, NULL, NULL },
+		{ STORE_TABLE_COUNTER, counter_ns, on_counter, NULL, NULL } };
 	const char *name = model_run_str(p->run, "name");
 	int rc = model_load(p->run, MODEL_NAMES, err);
 

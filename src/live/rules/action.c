@@ -16,13 +16,13 @@ struct words {
 	struct sonde_err *err;
 };
 
-static int take_app(struct words *w)
+static int parse_app(struct words *w)
 {
 	w->to->app = *w->at;
 	return 0;
 }
 
-static int take_name(struct words *w)
+static int parse_name(struct words *w)
 {
 	w->to->name = *w->at;
 	return 0;
@@ -76,7 +76,7 @@ static int check_bounds(struct words *w, double value)
 			: err_set(w->err, EINVAL, "%s, not %s", bounds[kind].what, *w->at);
 }
 
-static int take_value(struct words *w)
+static int parse_value(struct words *w)
 {
 	struct action *a = w->to;
 	int rc;
@@ -96,18 +96,18 @@ static int take_value(struct words *w)
 	return rc;
 }
 
-static int take_setting(struct words *w)
+static int parse_setting(struct words *w)
 {
 	char *end;
 
 	if (w->is_range || (strtod(*w->at, &end), end != *w->at && !*end))
-		return take_value(w);
+		return parse_value(w);
 	w->to->choice = *w->at;
 	w->to->value = NAN;
 	return 0;
 }
 
-static int take_signal(struct words *w)
+static int parse_signal(struct words *w)
 {
 	static const struct {
 		const char *name;
@@ -125,14 +125,14 @@ static int take_signal(struct words *w)
 	return err_set(w->err, EINVAL, "unsupported signal '%s'", *w->at);
 }
 
-static int take_url(struct words *w)
+static int parse_url(struct words *w)
 {
 	if (strncmp(*w->at, "http://", 7) != 0 && strncmp(*w->at, "https://", 8) != 0)
 		return err_set(w->err, EINVAL, "invalid URL '%s' (expected http:// or https://)", *w->at);
-	return take_name(w);
+	return parse_name(w);
 }
 
-static int take_broker(struct words *w)
+static int parse_broker(struct words *w)
 {
 	const char *colon = strrchr(*w->at, ':');
 	char *end = NULL;
@@ -145,14 +145,14 @@ static int take_broker(struct words *w)
 	return w->to->host ? 0 : err_sys(w->err, ENOMEM, "cannot parse the action");
 }
 
-static int take_topic(struct words *w)
+static int parse_topic(struct words *w)
 {
 	if (strpbrk(*w->at, "+#") || strlen(*w->at) > 1024)
 		return err_set(w->err, EINVAL, "invalid topic '%s'", *w->at);
-	return take_name(w);
+	return parse_name(w);
 }
 
-static int take_qos(struct words *w)
+static int parse_qos(struct words *w)
 {
 	if (strcmp(*w->at, "0") != 0 && strcmp(*w->at, "1") != 0)
 		return err_set(w->err, EINVAL, "invalid QoS '%s' (supported: 0, 1)", *w->at);
@@ -169,39 +169,26 @@ struct form {
 };
 
 static const struct form forms[ACTION_KINDS] = {
-	[ACTION_WEIGHT] = { "weight", { take_app, take_value }, 2, 2, false, true },
-	[ACTION_IO] = { "io", { take_app, take_value }, 2, 2, false, true },
-	[ACTION_HIGH] = { "high", { take_app, take_value }, 2, 2, false, true },
-	[ACTION_CAP] = { "cap", { take_app, take_value }, 2, 2, false, true },
-	[ACTION_MEMORY] = { "memory", { take_app, take_value }, 2, 2, false, true },
-	[ACTION_PIDS] = { "pids", { take_app, take_value }, 2, 2, false, false },
-	[ACTION_KNOB] = { "knob", { take_app, take_name, take_setting }, 3, 3, false, true },
-	[ACTION_FREEZE] = { "freeze", { take_app }, 1, 1, false, false },
-	[ACTION_THAW] = { "thaw", { take_app }, 1, 1, false, false },
-	[ACTION_SIGNAL] = { "signal", { take_app, take_signal }, 2, 2, false, false },
-	[ACTION_END] = { "end", { take_app }, 1, 1, false, false },
-	[ACTION_EXEC] = { "exec", { take_name }, 1, 64, true, false },
-	[ACTION_WEBHOOK] = { "webhook", { take_url }, 1, 1, false, false },
-	[ACTION_MQTT] = { "mqtt", { take_broker, take_topic, take_qos }, 2, 3, false, false },
-	[ACTION_REPORT] = { "report", { take_name }, 1, 64, true, false },
+	[ACTION_WEIGHT] = { "weight", { parse_app, parse_value }, 2, 2, false, true },
+	[ACTION_IO] = { "io", { parse_app, parse_value }, 2, 2, false, true },
+	[ACTION_HIGH] = { "high", { parse_app, parse_value }, 2, 2, false, true },
+	[ACTION_CAP] = { "cap", { parse_app, parse_value }, 2, 2, false, true },
+	[ACTION_MEMORY] = { "memory", { parse_app, parse_value }, 2, 2, false, true },
+	[ACTION_PIDS] = { "pids", { parse_app, parse_value }, 2, 2, false, false },
+	[ACTION_KNOB] = { "knob", { parse_app, parse_name, parse_setting }, 3, 3, false, true },
+	[ACTION_FREEZE] = { "freeze", { parse_app }, 1, 1, false, false },
+	[ACTION_THAW] = { "thaw", { parse_app }, 1, 1, false, false },
+	[ACTION_SIGNAL] = { "signal", { parse_app, parse_signal }, 2, 2, false, false },
+	[ACTION_END] = { "end", { parse_app }, 1, 1, false, false },
+	[ACTION_EXEC] = { "exec", { parse_name }, 1, 64, true, false },
+	[ACTION_WEBHOOK] = { "webhook", { parse_url }, 1, 1, false, false },
+	[ACTION_MQTT] = { "mqtt", { parse_broker, parse_topic, parse_qos }, 2, 3, false, false },
+	[ACTION_REPORT] = { "report", { parse_name }, 1, 64, true, false },
 };
 
 const char *action_word(enum action_kind kind)
 {
 	return forms[kind].word;
-}
-
-static int unknown(const char *word, struct sonde_err *err)
-{
-	const char *names[ACTION_KINDS + 1] = { NULL }, *nearest;
-
-	for (size_t i = 0; i < ACTION_KINDS; i++)
-		names[i] = forms[i].word;
-	nearest = words_nearest(word, names);
-	err_set(err, EINVAL, "unknown action '%s'", word);
-	if (nearest)
-		err_hint(err, "did you mean '%s'?", nearest);
-	return -EINVAL;
 }
 
 int action_parse(struct action *a, const char *text, bool is_range, struct arena *arena, struct sonde_err *err)
@@ -219,8 +206,17 @@ int action_parse(struct action *a, const char *text, bool is_range, struct arena
 		n++;
 	while (kind < ACTION_KINDS && strcmp(forms[kind].word, argv[0]) != 0)
 		kind++;
-	if (kind == ACTION_KINDS)
-		return unknown(argv[0], err);
+	if (kind == ACTION_KINDS) {
+		const char *names[ACTION_KINDS + 1] = { NULL }, *nearest;
+
+		for (size_t i = 0; i < ACTION_KINDS; i++)
+			names[i] = forms[i].word;
+		nearest = words_nearest(argv[0], names);
+		err_set(err, EINVAL, "unknown action '%s'", argv[0]);
+		if (nearest)
+			err_hint(err, "did you mean '%s'?", nearest);
+		return -EINVAL;
+	}
 	if (n - 1 < forms[kind].least || n - 1 > forms[kind].most)
 		return err_set(err, EINVAL, "'%s' needs %zu arguments, not %zu", argv[0], forms[kind].least, n - 1);
 	if (is_range && !forms[kind].has_range)
@@ -242,4 +238,132 @@ double action_value(const struct action *a, double effort)
 	if (a->kind == ACTION_KNOB)
 		return a->rest + effort * (a->full - a->rest);
 	return a->rest * pow(a->full / a->rest, effort);
+}
+
+#define FULL 0.999
+
+double regulator_shortfall(const struct regulator_settings *s, double measure)
+{
+	double short_by = s->is_upper ? measure - s->target : s->target - measure;
+
+	return short_by / fabs(s->target);
+}
+
+const char *regulator_event_word(enum regulator_event event)
+{
+	static const char *const words[] = { "same", "moved", "escalated", "saturated", "recovered" };
+
+	return words[event];
+}
+
+static double clamp(double effort)
+{
+	return effort < 0 ? 0 : effort > 1 ? 1 : effort;
+}
+
+/* Anti-windup: the integral stops where the effort is clamped. */
+static double by_pi(struct regulator *r, const struct regulator_settings *s, double shortfall, double seconds)
+{
+	double integral = r->integral + s->integral * shortfall * seconds;
+	double effort = s->proportional * shortfall + integral;
+
+	if ((effort <= 1 || shortfall < 0) && (effort >= 0 || shortfall > 0))
+		r->integral = integral;
+	return clamp(s->proportional * shortfall + r->integral);
+}
+
+static double next_effort(struct regulator *r, const struct regulator_settings *s, size_t rung, double shortfall,
+		double seconds)
+{
+	double now = r->efforts[rung];
+
+	switch (s->method) {
+	case REGULATOR_PI:
+		return by_pi(r, s, shortfall, seconds);
+	case REGULATOR_THRESHOLD:
+		return shortfall > 0;
+	case REGULATOR_AIMD:
+		break;
+	}
+	return clamp(shortfall > 0 ? now + s->raise : now - s->lower);
+}
+
+static void enter(struct regulator *r, size_t rung, double shortfall)
+{
+	r->rung = rung;
+	r->entry[rung] = shortfall;
+	r->integral = r->efforts[rung];
+	r->full_ns = 0;
+}
+
+static enum regulator_event raise_effort(struct regulator *r, const struct regulator_settings *s, double shortfall,
+		double seconds, int64_t now_ns)
+{
+	double before = r->efforts[r->rung];
+
+	if (before <= 0 && !r->full_ns)
+		r->entry[r->rung] = shortfall;
+	r->efforts[r->rung] = next_effort(r, s, r->rung, shortfall, seconds);
+	if (r->efforts[r->rung] < FULL) {
+		r->full_ns = 0;
+		return r->efforts[r->rung] != before ? REGULATOR_MOVED : REGULATOR_SAME;
+	}
+	r->efforts[r->rung] = 1;
+	if (!r->full_ns)
+		r->full_ns = now_ns;
+	if (now_ns - r->full_ns >= s->saturation_ns) {
+		/* The level was at full effort for `saturation_ns` without reaching the target. */
+		if (r->entry[r->rung] - shortfall < s->response)
+			r->efforts[r->rung] = 0;
+		if (r->rung + 1 < s->rung_count) {
+			enter(r, r->rung + 1, shortfall);
+			return REGULATOR_ESCALATED;
+		}
+		r->is_saturated = true;
+		r->retry_ns = now_ns + s->retry_ns;
+		return REGULATOR_SATURATED;
+	}
+	return before < 1 ? REGULATOR_MOVED : REGULATOR_SAME;
+}
+
+/* All rungs are saturated: wait until the retry time, or until the target is reached without us. */
+static bool is_waiting(struct regulator *r, const struct regulator_settings *s, double shortfall, int64_t now_ns)
+{
+	size_t rung = 0;
+
+	if (shortfall > 0 && now_ns < r->retry_ns)
+		return true;
+	r->is_saturated = false;
+	while (rung + 1 < s->rung_count && r->efforts[rung] >= FULL)
+		rung++;
+	enter(r, rung, shortfall);
+	return false;
+}
+
+enum regulator_event regulator_step(struct regulator *r, const struct regulator_settings *s, double measure,
+		int64_t now_ns)
+{
+	double shortfall = regulator_shortfall(s, measure);
+	double seconds = r->last_ns ? (double)(now_ns - r->last_ns) / 1e9 : 0;
+	bool was_saturated = r->is_saturated;
+
+	r->last_ns = now_ns;
+	if (was_saturated && is_waiting(r, s, shortfall, now_ns))
+		return REGULATOR_SAME;
+	if (was_saturated && shortfall <= 0)
+		return REGULATOR_RECOVERED;
+	if (shortfall > 0)
+		return raise_effort(r, s, shortfall, seconds, now_ns);
+	if (shortfall < -s->band) {
+		double before;
+
+		r->full_ns = 0;
+		while (r->rung > 0 && r->efforts[r->rung] <= 0)
+			enter(r, r->rung - 1, r->entry[r->rung - 1]);
+		before = r->efforts[r->rung];
+		r->efforts[r->rung] = next_effort(r, s, r->rung, shortfall + s->band, seconds);
+		return r->efforts[r->rung] != before ? REGULATOR_MOVED : REGULATOR_SAME;
+	}
+	r->full_ns = 0;
+	return REGULATOR_SAME;
 }

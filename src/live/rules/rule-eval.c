@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Smaller relative changes of a regulator's value are not written. */
 #define STEP_RATIO 0.005
@@ -84,22 +83,6 @@ static void enter(struct rule_status *s, enum rule_state state, const struct tic
 	s->since_ns = t->now.mono_ns;
 }
 
-static void clear(struct tick *t, const struct rule *rule, struct rule_status *s)
-{
-	if (rule->otherwise_count)
-		act_all(t, rule->name, rule->otherwise, rule->otherwise_count, s->why, true);
-	t->ops->revert(t->ops->arg, rule->name, s->why);
-	s->cool_ns = t->now.mono_ns + rule->cooldown_ns;
-	enter(s, rule->cooldown_ns ? RULE_COOLING : RULE_IDLE, t);
-}
-
-static void fire(struct tick *t, const struct rule *rule, struct rule_status *s)
-{
-	enter(s, RULE_FIRING, t);
-	s->fired++;
-	act_all(t, rule->name, rule->actions, rule->action_count, s->why, false);
-}
-
 static bool should_clear(struct tick *t, const struct rule *rule, struct rule_status *s)
 {
 	struct expr_value until;
@@ -133,14 +116,21 @@ static void step_rule(struct tick *t, const struct rule *rule, struct rule_statu
 		enter(s, RULE_PENDING, t);
 	if (s->state == RULE_PENDING && !is_true)
 		enter(s, RULE_IDLE, t);
-	if (s->state == RULE_PENDING && t->now.mono_ns - s->since_ns >= rule->for_ns)
-		fire(t, rule, s);
-	else if (s->state == RULE_FIRING && should_clear(t, rule, s))
-		clear(t, rule, s);
+	if (s->state == RULE_PENDING && t->now.mono_ns - s->since_ns >= rule->for_ns) {
+		enter(s, RULE_FIRING, t);
+		s->fired++;
+		act_all(t, rule->name, rule->actions, rule->action_count, s->why, false);
+	} else if (s->state == RULE_FIRING && should_clear(t, rule, s)) {
+		if (rule->otherwise_count)
+			act_all(t, rule->name, rule->otherwise, rule->otherwise_count, s->why, true);
+		t->ops->revert(t->ops->arg, rule->name, s->why);
+		s->cool_ns = t->now.mono_ns + rule->cooldown_ns;
+		enter(s, rule->cooldown_ns ? RULE_COOLING : RULE_IDLE, t);
+	}
 }
 
 /* Requests values that have changed enough; integers for integral kinds. */
-static void tell_rungs(struct tick *t, const struct rules_regulator *g, struct regulator_status *s, const char *why)
+static void report_rungs(struct tick *t, const struct rules_regulator *g, struct regulator_status *s, const char *why)
 {
 	for (size_t i = 0; i < g->settings.rung_count; i++) {
 		double effort = s->regulator.efforts[i], value = action_value(&g->rungs[i], effort);
@@ -172,7 +162,7 @@ static void step_regulator(struct tick *t, const struct rules_regulator *g, stru
 	s->last = regulator_step(&s->regulator, &g->settings, s->measure.number, t->now.mono_ns);
 	buf_addf(&why, "%s = %.6g, target: %s %.6g", g->measure_text, s->measure.number,
 			g->settings.is_upper ? "at most" : "at least", g->settings.target);
-	tell_rungs(t, g, s, why.data);
+	report_rungs(t, g, s, why.data);
 	if (s->last >= REGULATOR_ESCALATED)
 		t->ops->tell(t->ops->arg, g->name, regulator_event_word(s->last), why.data);
 }

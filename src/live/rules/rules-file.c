@@ -20,7 +20,7 @@ static int at_node(struct config_reader *r, const yaml_node_t *at, int rc)
 	return rc;
 }
 
-static int take_expr(struct config_reader *r, yaml_node_t *value, enum expr_type type, const char **text,
+static int parse_expr(struct config_reader *r, yaml_node_t *value, enum expr_type type, const char **text,
 		struct expr **out)
 {
 	if (!config_text(value))
@@ -31,29 +31,29 @@ static int take_expr(struct config_reader *r, yaml_node_t *value, enum expr_type
 	return at_node(r, value, rule_expr_compile(out, *text, type, r->arena, r->err));
 }
 
-static int take_when(struct config_reader *r, yaml_node_t *value, void *into)
+static int parse_when(struct config_reader *r, yaml_node_t *value, void *into)
 {
 	struct rule *rule = into;
 
-	return take_expr(r, value, EXPR_TRUTH, &rule->when_text, &rule->when);
+	return parse_expr(r, value, EXPR_TRUTH, &rule->when_text, &rule->when);
 }
 
-static int take_until(struct config_reader *r, yaml_node_t *value, void *into)
+static int parse_until(struct config_reader *r, yaml_node_t *value, void *into)
 {
 	struct rule *rule = into;
 
-	return take_expr(r, value, EXPR_TRUTH, &rule->until_text, &rule->until);
+	return parse_expr(r, value, EXPR_TRUTH, &rule->until_text, &rule->until);
 }
 
-static int take_measure(struct config_reader *r, yaml_node_t *value, void *into)
+static int parse_measure(struct config_reader *r, yaml_node_t *value, void *into)
 {
 	struct rules_regulator *g = into;
 
-	return take_expr(r, value, EXPR_NUMBER, &g->measure_text, &g->measure);
+	return parse_expr(r, value, EXPR_NUMBER, &g->measure_text, &g->measure);
 }
 
 /* Parses a list of actions, or a single one. */
-static int take_actions(struct config_reader *r, yaml_node_t *value, bool is_range, size_t max, struct action *all,
+static int parse_actions(struct config_reader *r, yaml_node_t *value, bool is_range, size_t max, struct action *all,
 		size_t *count)
 {
 	bool is_one = config_text(value) != NULL;
@@ -75,24 +75,24 @@ static int take_actions(struct config_reader *r, yaml_node_t *value, bool is_ran
 	return 0;
 }
 
-static int take_do(struct config_reader *r, yaml_node_t *value, void *into)
+static int parse_do(struct config_reader *r, yaml_node_t *value, void *into)
 {
 	struct rule *rule = into;
 
-	return take_actions(r, value, false, RULES_ACTIONS_MAX, rule->actions, &rule->action_count);
+	return parse_actions(r, value, false, RULES_ACTIONS_MAX, rule->actions, &rule->action_count);
 }
 
-static int take_else(struct config_reader *r, yaml_node_t *value, void *into)
+static int parse_else(struct config_reader *r, yaml_node_t *value, void *into)
 {
 	struct rule *rule = into;
 
-	return take_actions(r, value, false, RULES_ACTIONS_MAX, rule->otherwise, &rule->otherwise_count);
+	return parse_actions(r, value, false, RULES_ACTIONS_MAX, rule->otherwise, &rule->otherwise_count);
 }
 
-static int take_rungs(struct config_reader *r, yaml_node_t *value, void *into)
+static int parse_rungs(struct config_reader *r, yaml_node_t *value, void *into)
 {
 	struct rules_regulator *g = into;
-	int rc = take_actions(r, value, true, REGULATOR_RUNGS_MAX, g->rungs, &g->settings.rung_count);
+	int rc = parse_actions(r, value, true, REGULATOR_RUNGS_MAX, g->rungs, &g->settings.rung_count);
 
 	/* Actions that give resources to one application come before those that take from others. */
 	for (size_t i = 1; rc == 0 && i < g->settings.rung_count; i++)
@@ -107,18 +107,18 @@ static int take_rungs(struct config_reader *r, yaml_node_t *value, void *into)
 
 #define RULE(field) offsetof(struct rule, field)
 
-static int take_rule(struct config_reader *r, yaml_node_t *map, struct rules_file *f)
+static int parse_rule(struct config_reader *r, yaml_node_t *map, struct rules_file *f)
 {
 	static const struct config_key keys[] = {
 		{ "name", CONFIG_TEXT, RULE(name) },
-		{ "when", CONFIG_OTHER, 0, .take = take_when },
-		{ "until", CONFIG_OTHER, 0, .take = take_until },
+		{ "when", CONFIG_OTHER, 0, .take = parse_when },
+		{ "until", CONFIG_OTHER, 0, .take = parse_until },
 		{ "for", CONFIG_DURATION, RULE(for_ns) },
 		{ "cooldown", CONFIG_DURATION, RULE(cooldown_ns) },
 		{ "hold", CONFIG_DURATION, RULE(hold_ns) },
 		{ "priority", CONFIG_WHOLE, RULE(priority), .min = -1000 },
-		{ "do", CONFIG_OTHER, 0, .take = take_do },
-		{ "else", CONFIG_OTHER, 0, .take = take_else },
+		{ "do", CONFIG_OTHER, 0, .take = parse_do },
+		{ "else", CONFIG_OTHER, 0, .take = parse_else },
 		{ NULL },
 	};
 	struct rule *rule = &f->rules[f->rule_count];
@@ -158,12 +158,12 @@ static int finish_regulator(struct config_reader *r, const yaml_node_t *map, str
 	return 0;
 }
 
-static int take_regulator(struct config_reader *r, yaml_node_t *map, struct rules_file *f)
+static int parse_regulator(struct config_reader *r, yaml_node_t *map, struct rules_file *f)
 {
 	static const char *const methods[] = { "aimd", "pi", "threshold", NULL };
 	static const struct config_key keys[] = {
 		{ "name", CONFIG_TEXT, REGULATOR(name) },
-		{ "measure", CONFIG_OTHER, 0, .take = take_measure },
+		{ "measure", CONFIG_OTHER, 0, .take = parse_measure },
 		{ "at_least", CONFIG_REAL, REGULATOR(at_least) },
 		{ "at_most", CONFIG_REAL, REGULATOR(at_most) },
 		{ "method", CONFIG_WORD, REGULATOR(settings.method), .words = methods },
@@ -174,7 +174,7 @@ static int take_regulator(struct config_reader *r, yaml_node_t *map, struct rule
 		{ "integral", CONFIG_REAL, REGULATOR(settings.integral) },
 		{ "saturation", CONFIG_DURATION, REGULATOR(settings.saturation_ns) },
 		{ "retry", CONFIG_DURATION, REGULATOR(settings.retry_ns) },
-		{ "act", CONFIG_OTHER, 0, .take = take_rungs },
+		{ "act", CONFIG_OTHER, 0, .take = parse_rungs },
 		{ NULL },
 	};
 	struct rules_regulator *g = &f->regulators[f->regulator_count];
@@ -203,17 +203,17 @@ static int each_item(struct config_reader *r, yaml_node_t *list, const char *wha
 	return rc;
 }
 
-static int take_rules(struct config_reader *r, yaml_node_t *list, void *into)
+static int parse_rules(struct config_reader *r, yaml_node_t *list, void *into)
 {
-	return each_item(r, list, "rules", into, take_rule);
+	return each_item(r, list, "rules", into, parse_rule);
 }
 
-static int take_regulators(struct config_reader *r, yaml_node_t *list, void *into)
+static int parse_regulators(struct config_reader *r, yaml_node_t *list, void *into)
 {
-	return each_item(r, list, "regulators", into, take_regulator);
+	return each_item(r, list, "regulators", into, parse_regulator);
 }
 
-static int take_memory_floor(struct config_reader *r, yaml_node_t *value, void *into)
+static int parse_memory_floor(struct config_reader *r, yaml_node_t *value, void *into)
 {
 	struct action a;
 	char text[64];
@@ -225,24 +225,24 @@ static int take_memory_floor(struct config_reader *r, yaml_node_t *value, void *
 	return 0;
 }
 
-static int take_floor(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_floor(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	static const struct config_key keys[] = {
 		{ "cpus", CONFIG_REAL, offsetof(struct rules_app, floor_cpus) },
 		{ "weight", CONFIG_REAL, offsetof(struct rules_app, floor_weight) },
-		{ "memory", CONFIG_OTHER, 0, .take = take_memory_floor },
+		{ "memory", CONFIG_OTHER, 0, .take = parse_memory_floor },
 		{ NULL },
 	};
 
 	return config_take_map(r, map, keys, "a floor", into);
 }
 
-static int take_app(struct config_reader *r, yaml_node_t *key, yaml_node_t *map, struct rules_file *f)
+static int parse_app(struct config_reader *r, yaml_node_t *key, yaml_node_t *map, struct rules_file *f)
 {
 	static const struct config_key keys[] = {
 		{ "cgroup", CONFIG_TEXT, offsetof(struct rules_app, cgroup) },
 		{ "protected", CONFIG_TRUTH, offsetof(struct rules_app, is_protected) },
-		{ "floor", CONFIG_OTHER, 0, .take = take_floor },
+		{ "floor", CONFIG_OTHER, 0, .take = parse_floor },
 		{ NULL },
 	};
 	struct rules_app *app = &f->apps[f->app_count];
@@ -258,14 +258,14 @@ static int take_app(struct config_reader *r, yaml_node_t *key, yaml_node_t *map,
 	return config_take_map(r, map, keys, "an application", app);
 }
 
-static int take_apps(struct config_reader *r, yaml_node_t *map, void *into)
+static int parse_apps(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	int rc = 0;
 
 	if (map->type != YAML_MAPPING_NODE)
 		return config_error(r, map, "'apps' must be a mapping of names to settings");
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top && rc == 0; p++)
-		rc = take_app(r, yaml_document_get_node(r->document, p->key),
+		rc = parse_app(r, yaml_document_get_node(r->document, p->key),
 				yaml_document_get_node(r->document, p->value), into);
 	return rc;
 }
@@ -280,7 +280,7 @@ static int by_priority(const void *a, const void *b)
 						: (one > other) - (one < other);
 }
 
-static int take_file(struct config_reader *r, yaml_node_t *root)
+static int parse_file(struct config_reader *r, yaml_node_t *root)
 {
 	static const struct config_key keys[] = {
 		{ "interval", CONFIG_DURATION, FILE_(interval_ns) },
@@ -292,9 +292,9 @@ static int take_file(struct config_reader *r, yaml_node_t *root)
 		{ "off_file", CONFIG_TEXT, FILE_(off_file) },
 		{ "spool", CONFIG_TEXT, FILE_(spool) },
 		{ "max_rate", CONFIG_WHOLE, FILE_(rate_max), .min = 1 },
-		{ "apps", CONFIG_OTHER, 0, .take = take_apps },
-		{ "rules", CONFIG_OTHER, 0, .take = take_rules },
-		{ "regulators", CONFIG_OTHER, 0, .take = take_regulators },
+		{ "apps", CONFIG_OTHER, 0, .take = parse_apps },
+		{ "rules", CONFIG_OTHER, 0, .take = parse_rules },
+		{ "regulators", CONFIG_OTHER, 0, .take = parse_regulators },
 		{ NULL },
 	};
 	struct rules_file *f = r->context;
@@ -320,7 +320,7 @@ int rules_load(struct rules_file *f, const char *path, struct arena *arena, stru
 		.stale_ns = 5000000000,
 		.lease_ns = 10000000000,
 		.rate_max = 600 };
-	return config_load(&r, take_file);
+	return config_load(&r, parse_file);
 }
 
 const struct rules_app *rules_app(const struct rules_file *f, const char *name)

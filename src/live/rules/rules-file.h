@@ -21,7 +21,6 @@
 #define SONDE_LIVE_RULES_RULES_FILE_H
 
 #include "live/rules/action.h"
-#include "live/rules/regulator.h"
 #include "live/rules/rule-expr.h"
 
 #define RULES_MAX 64

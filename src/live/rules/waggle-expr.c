@@ -35,7 +35,7 @@ static int waggle_refuse(struct waggle_reader *r, const char *fmt, ...) __attrib
 static int waggle_put(struct waggle_reader *r, struct waggle_part *p, enum waggle_kind kind, const char *fmt, ...)
 		__attribute__((format(printf, 4, 5)));
 /* Skips blanks, then consumes the token if it is next. */
-static bool waggle_take(struct waggle_reader *r, const char *token);
+static bool waggle_accept(struct waggle_reader *r, const char *token);
 
 /* Parses a whole expression, such as the argument of a call. */
 static int waggle_read_or(struct waggle_reader *r, struct waggle_part *out);
@@ -49,7 +49,7 @@ static int read_string(struct waggle_reader *r, char *out, size_t size)
 	char quote;
 	const char *end;
 
-	waggle_take(r, "");
+	waggle_accept(r, "");
 	quote = *r->at;
 	end = quote == '"' || quote == '\'' ? strchr(r->at + 1, quote) : NULL;
 	if (!end || (size_t)(end - r->at) > size)
@@ -66,7 +66,7 @@ static int read_since(struct waggle_reader *r, char *window, size_t size)
 	double count;
 	int rc;
 
-	waggle_take(r, "");
+	waggle_accept(r, "");
 	if (*r->at == '"' || *r->at == '\'') {
 		rc = read_string(r, text, sizeof(text));
 		if (rc < 0)
@@ -93,12 +93,12 @@ static int read_samples(struct waggle_reader *r, enum waggle_kind kind, struct w
 
 	if (rc == 0 && (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.")]))
 		return waggle_refuse(r, "invalid measurement name '%s'", name);
-	while (rc == 0 && waggle_take(r, ",")) {
-		if (!waggle_take(r, "since"))
+	while (rc == 0 && waggle_accept(r, ",")) {
+		if (!waggle_accept(r, "since"))
 			return waggle_refuse(r, "measurement metadata is not supported (only 'since')");
-		rc = waggle_take(r, "=") ? read_since(r, window, sizeof(window)) : waggle_refuse(r, "missing '='");
+		rc = waggle_accept(r, "=") ? read_since(r, window, sizeof(window)) : waggle_refuse(r, "missing '='");
 	}
-	if (rc == 0 && !waggle_take(r, ")"))
+	if (rc == 0 && !waggle_accept(r, ")"))
 		return waggle_refuse(r, "missing ')'");
 	for (char *c = name; *c; c++)
 		*c = *c == '.' ? '_' : *c;
@@ -162,7 +162,7 @@ static int read_time(struct waggle_reader *r, struct waggle_part *out)
 	char unit[16];
 	int rc = read_string(r, unit, sizeof(unit));
 
-	if (rc == 0 && !waggle_take(r, ")"))
+	if (rc == 0 && !waggle_accept(r, ")"))
 		return waggle_refuse(r, "missing ')'");
 	if (rc < 0)
 		return rc;
@@ -180,11 +180,11 @@ static int read_cronjob(struct waggle_reader *r, struct waggle_part *out)
 	char program[128], when[128];
 	int rc = read_string(r, program, sizeof(program));
 
-	if (rc == 0 && !waggle_take(r, ","))
+	if (rc == 0 && !waggle_accept(r, ","))
 		return waggle_refuse(r, "cronjob() needs a program and a schedule");
 	if (rc == 0)
 		rc = read_string(r, when, sizeof(when));
-	if (rc == 0 && !waggle_take(r, ")"))
+	if (rc == 0 && !waggle_accept(r, ")"))
 		return waggle_refuse(r, "missing ')'");
 	return rc < 0 ? rc : waggle_put(r, out, WAGGLE_TRUTH, "cron(\"%s\") and time() %% 60 < 30", when);
 }
@@ -205,7 +205,7 @@ static int waggle_read_call(struct waggle_reader *r, const char *name, struct wa
 	if (strcmp(name, "after") == 0)
 		return waggle_refuse(r, "after() is not supported: the end of other programs is not recorded");
 	rc = waggle_read_or(r, &inner);
-	if (rc == 0 && !waggle_take(r, ")"))
+	if (rc == 0 && !waggle_accept(r, ")"))
 		return waggle_refuse(r, "missing ')'");
 	if (rc < 0)
 		return rc;
@@ -243,7 +243,7 @@ static int waggle_put(struct waggle_reader *r, struct waggle_part *p, enum waggl
 	return 0;
 }
 
-static bool waggle_take(struct waggle_reader *r, const char *token)
+static bool waggle_accept(struct waggle_reader *r, const char *token)
 {
 	size_t n = strlen(token);
 
@@ -263,16 +263,16 @@ static int read_atom(struct waggle_reader *r, struct waggle_part *out)
 	size_t n = 0;
 	double number;
 
-	if (waggle_take(r, "(")) {
+	if (waggle_accept(r, "(")) {
 		struct waggle_part inner;
 		int rc = waggle_read_or(r, &inner);
 
-		if (rc == 0 && !waggle_take(r, ")"))
+		if (rc == 0 && !waggle_accept(r, ")"))
 			return waggle_refuse(r, "missing ')'");
 		*out = inner;
 		return rc < 0 || inner.kind > WAGGLE_TRUTH ? rc : waggle_put(r, out, inner.kind, "(%s)", inner.text);
 	}
-	if (waggle_take(r, "True") || waggle_take(r, "False"))
+	if (waggle_accept(r, "True") || waggle_accept(r, "False"))
 		return waggle_put(r, out, WAGGLE_TRUTH, r->at[-1] == 'e' && r->at[-2] == 'u' ? "1 == 1" : "1 == 0");
 	if (isdigit((unsigned char)*r->at) || *r->at == '.') {
 		number = strtod(r->at, &end);
@@ -297,7 +297,7 @@ static int read_unary(struct waggle_reader *r, struct waggle_part *out)
 	struct waggle_part inner;
 	int rc;
 
-	if (!waggle_take(r, "-"))
+	if (!waggle_accept(r, "-"))
 		return read_atom(r, out);
 	if (++r->depth > DEPTH_MAX)
 		return waggle_refuse(r, "nested too deeply");
@@ -319,7 +319,7 @@ static int read_sum(struct waggle_reader *r, struct waggle_part *out)
 		for (const char *const *op = operators; *op && !is_more && rc == 0; op++) {
 			struct waggle_part right;
 
-			if (!waggle_take(r, *op))
+			if (!waggle_accept(r, *op))
 				continue;
 			is_more = true;
 			rc = read_unary(r, &right);
@@ -341,7 +341,7 @@ static int read_comparison(struct waggle_reader *r, struct waggle_part *out)
 
 	if (rc < 0)
 		return rc;
-	while (*op && !waggle_take(r, *op))
+	while (*op && !waggle_accept(r, *op))
 		op++;
 	if (!*op)
 		return 0;
@@ -363,7 +363,7 @@ static int read_not(struct waggle_reader *r, struct waggle_part *out)
 	struct waggle_part inner;
 	int rc;
 
-	if (!waggle_take(r, "not"))
+	if (!waggle_accept(r, "not"))
 		return read_comparison(r, out);
 	if (++r->depth > DEPTH_MAX)
 		return waggle_refuse(r, "nested too deeply");
@@ -379,7 +379,7 @@ static int read_chain(struct waggle_reader *r, const char *word,
 {
 	int rc = next(r, out);
 
-	while (rc == 0 && waggle_take(r, word)) {
+	while (rc == 0 && waggle_accept(r, word)) {
 		struct waggle_part right;
 
 		rc = next(r, &right);
@@ -415,7 +415,7 @@ int waggle_condition(struct buf *out, const char *text, struct arena *arena, str
 	int rc = waggle_read_or(&r, &whole);
 
 	if (rc == 0) {
-		waggle_take(&r, "");
+		waggle_accept(&r, "");
 		if (*r.at)
 			return waggle_refuse(&r, "unexpected '%.20s'", r.at);
 		if (whole.kind != WAGGLE_TRUTH)

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define LINE_BYTES 4096
@@ -72,21 +71,16 @@ static int command_fd(void *state)
 	return c->fd;
 }
 
-static void take_line(struct command *c, gpu_taker *take, void *arg)
-{
-	struct gpu_reading r;
-	c->line[c->len] = '\0';
-	if (!c->is_skipping && c->parse(c->line, &r))
-		take(arg, &r);
-	c->is_skipping = false;
-	c->len = 0;
-}
-
-static void take_bytes(struct command *c, const char *bytes, size_t n, gpu_taker *take, void *arg)
+static void parse_bytes(struct command *c, const char *bytes, size_t n, gpu_reading_fn *take, void *arg)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (bytes[i] == '\n') {
-			take_line(c, take, arg);
+			struct gpu_reading r;
+			c->line[c->len] = '\0';
+			if (!c->is_skipping && c->parse(c->line, &r))
+				take(arg, &r);
+			c->is_skipping = false;
+			c->len = 0;
 		} else if (c->len + 1 < sizeof(c->line)) {
 			c->line[c->len++] = bytes[i];
 		} else {
@@ -96,13 +90,13 @@ static void take_bytes(struct command *c, const char *bytes, size_t n, gpu_taker
 	}
 }
 
-static bool command_read(void *state, gpu_taker *take, void *arg)
+static bool command_read(void *state, gpu_reading_fn *take, void *arg)
 {
 	struct command *c = state;
 	char bytes[LINE_BYTES];
 	ssize_t n;
 	while ((n = read(c->fd, bytes, sizeof(bytes))) > 0)
-		take_bytes(c, bytes, (size_t)n, take, arg);
+		parse_bytes(c, bytes, (size_t)n, take, arg);
 	return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 

@@ -90,7 +90,7 @@ const struct gpu_source *gpu_find(void **state, unsigned interval_ms, struct son
 		if (used < sizeof(said))
 			used += (size_t)snprintf(said + used, sizeof(said) - used, "%s%s", i ? ", " : "", why.text);
 	}
-	err_set(err, ENODEV, "no GPU that tells its state here: %s", said);
+	err_set(err, ENODEV, "no GPU with readable counters: %s", said);
 	return NULL;
 }
 
@@ -99,7 +99,6 @@ static uint64_t count_rows(struct gpu *g)
 	uint64_t rows = g->counters.counters.rows + store_sink_table_rows(g->host->sink, STORE_TABLE_GPU);
 	uint64_t fresh = rows - g->told;
 	g->told = rows;
-	probe_count(g->host, &probe_gpu, fresh, 0);
 	return fresh;
 }
 
@@ -116,7 +115,7 @@ static void read_source(struct gpu *g, int64_t now_ns)
 	if (!g->source || g->source->read(g->state, count, &g->counters))
 		return;
 	if (!g->counters.seen)
-		err_set(&g->absent, ENODEV, "no GPU here: %s says nothing of one", g->source->name);
+		err_set(&g->absent, ENODEV, "no GPU found: %s reports none", g->source->name);
 	close_source(g);
 }
 
@@ -165,7 +164,8 @@ static void finish_gpu(void *state, int64_t now_ns)
 			counter_finish(&g->counters.counters, &g->counters.devices[i].values[k]);
 	count_rows(g);
 	if (g->source && !g->counters.seen)
-		err_set(&g->absent, ENODEV, "no GPU here: %s says nothing of one", g->source->name);
+		err_set(&g->absent, ENODEV, "no GPU found: %s reports none", g->source->name);
+	probe_count(g->host, &probe_gpu, g->told, 0);
 	if (!g->told)
 		probe_absent(g->host, &probe_gpu, &g->absent);
 	else if (g->absent.text[0])
@@ -193,7 +193,7 @@ static void free_gpu(void *state)
 
 const struct probe_ops probe_gpu = {
 	.name = "gpu",
-	.doc = "what devices do: commands of OpenCL and CUDA, ranges of NVTX, counters of NVIDIA's",
+	.doc = "GPU activity: OpenCL and CUDA commands, NVTX ranges, NVIDIA counters",
 	.open = open_gpu,
 	.attach = attach_gpu,
 	.fds = fds_gpu,

@@ -126,7 +126,7 @@ static void read_device(struct nvml *n, nvml_device d, struct gpu_reading *r)
 		r->values[GPU_sm_clock_hz] = value * 1e6;
 }
 
-static bool nvml_read(void *state, gpu_taker *take, void *arg)
+static bool nvml_read(void *state, gpu_reading_fn *take, void *arg)
 {
 	struct nvml *n = state;
 	for (unsigned i = 0; i < n->count; i++) {

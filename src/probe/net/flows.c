@@ -1,8 +1,6 @@
-/* Flows of packets; see flows.h. What TCP's numbers mean is in tcp.c. */
 #include "probe/net/flows.h"
 
 #include "base/clock.h"
-#include "probe/net/tcp.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,6 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#define REORDERED_NS 3000000 /* a hole filled sooner was reordered, not retransmitted */
 #define SLOTS 4096
 #define FLOWS_MAX (1u << 20)
 #define OTHER_WAY_NS 1000000000ll /* after this time a direction may have moved to another interface */
@@ -21,6 +20,122 @@
 #define SEEKS_MAX 9          /* that is 2 s */
 #define TOLD_NS 4000000000ll /* rows are written after this time even without owners, so that they are not lost */
 #define SEEKS_AT_ONCE 512    /* flows per pass: bounds the cost of many short flows */
+
+/* Payload, retransmissions and round-trip times of TCP. Its sequence numbers are compared modulo 2^32. */
+
+static int32_t after(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b);
+}
+
+static void add_hole(struct flow_side *s, uint32_t from, uint32_t to, int64_t ts_ns)
+{
+	struct flow_hole *oldest = &s->holes[0];
+	for (int i = 0; i < FLOW_HOLES; i++) {
+		if (s->holes[i].from == s->holes[i].to) {
+			oldest = &s->holes[i];
+			break;
+		}
+		if (s->holes[i].since_ns < oldest->since_ns)
+			oldest = &s->holes[i];
+	}
+	*oldest = (struct flow_hole){ .from = from, .to = to, .since_ns = ts_ns };
+}
+
+/* Returns how many bytes of [from, to) fill holes, and closes those. *since_ns: when the oldest of them was seen. */
+static uint32_t fill_holes(struct flow_side *s, uint32_t from, uint32_t to, int64_t *since_ns)
+{
+	uint32_t filled = 0;
+	for (int i = 0; i < FLOW_HOLES; i++) {
+		struct flow_hole *h = &s->holes[i];
+		if (h->from == h->to || after(to, h->from) <= 0 || after(h->to, from) <= 0)
+			continue;
+		uint32_t first = after(from, h->from) > 0 ? from : h->from, last = after(to, h->to) < 0 ? to : h->to;
+		uint32_t end = h->to;
+		int64_t since = h->since_ns;
+		filled += last - first;
+		*since_ns = since < *since_ns ? since : *since_ns;
+		h->to = first;
+		if (last != end && h->from == h->to)
+			*h = (struct flow_hole){ .from = last, .to = end, .since_ns = since };
+		else if (last != end)
+			add_hole(s, last, end, since);
+	}
+	return filled;
+}
+
+/* The peer's segment is acknowledged. Only a segment sent from this host measures a full round trip. */
+static void on_ack(struct flow *w, struct flow_side *sender, const struct net_packet *p)
+{
+	if (!sender->is_timed || !(p->ip.tcp_flags & PACKET_ACK) || after(p->ip.ack, sender->timed_seq) < 0)
+		return;
+	sender->is_timed = false;
+	if (sender->is_local && p->ts_ns >= sender->timed_ns) {
+		int64_t ns = p->ts_ns - sender->timed_ns;
+		if (!w->rtts || ns < w->rtt_min_ns)
+			w->rtt_min_ns = ns;
+		w->rtt_ns[w->rtts % FLOW_RTTS] = ns;
+		w->rtts++;
+	}
+}
+
+static bool is_keep_alive(const struct flow_side *s, const struct net_packet *p)
+{
+	return p->ip.payload <= 1 && p->ip.seq == s->next_seq - 1 &&
+			!(p->ip.tcp_flags & (PACKET_SYN | PACKET_FIN | PACKET_RST));
+}
+
+/* The segment [seq, to) with `payload` bytes starts before next_seq. Returns whether it is a retransmission. */
+static bool on_old_segment(struct flow_side *s, const struct net_packet *p, uint32_t to)
+{
+	int64_t since_ns = INT64_MAX;
+	uint32_t known = after(to, s->next_seq) > 0 ? s->next_seq : to;
+	uint32_t fresh = fill_holes(s, p->ip.seq, known, &since_ns);
+	if (after(to, s->next_seq) > 0) {
+		fresh += to - s->next_seq;
+		s->next_seq = to;
+		s->payload += fresh > p->ip.payload ? p->ip.payload : fresh;
+		return false;
+	}
+	s->payload += fresh > p->ip.payload ? p->ip.payload : fresh;
+	s->is_timed = false; /* ambiguous: the ACK may be for either transmission (Karn) */
+	bool is_again = !fresh || p->ts_ns - since_ns > REORDERED_NS;
+	s->retransmits += is_again;
+	return is_again;
+}
+
+/* Processes a packet sent by `side`. Returns true if all of its payload was sent before. */
+static bool on_tcp(struct flow *w, int side, const struct net_packet *p)
+{
+	struct flow_side *s = &w->sides[side];
+	uint32_t length = p->ip.payload + ((p->ip.tcp_flags & PACKET_SYN) != 0) + ((p->ip.tcp_flags & PACKET_FIN) != 0);
+	uint32_t to = p->ip.seq + length;
+	bool is_again = false;
+	on_ack(w, &w->sides[!side], p);
+	w->is_reset |= (p->ip.tcp_flags & PACKET_RST) != 0;
+	s->has_ended |= (p->ip.tcp_flags & PACKET_FIN) != 0;
+	if (!length)
+		return false;
+	if (!s->has_seq || after(p->ip.seq, s->next_seq) >= 0) {
+		if (s->has_seq && p->ip.seq != s->next_seq)
+			add_hole(s, s->next_seq, p->ip.seq, p->ts_ns);
+		s->has_seq = true;
+		s->next_seq = to;
+		s->payload += p->ip.payload;
+	} else if (is_keep_alive(s, p)) {
+		return false;
+	} else {
+		is_again = on_old_segment(s, p, to);
+	}
+	if (!s->is_timed && !is_again) {
+		s->is_timed = true;
+		s->timed_seq = to;
+		s->timed_ns = p->ts_ns;
+	}
+	return is_again;
+}
+
+/* Flows. */
 
 static uint64_t hash_ends(const struct flows *f, const struct net_packet *p)
 {
@@ -82,38 +197,10 @@ static int compare_ns(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void fill_rtt(struct flow *w, struct store_flow *row)
-{
-	size_t kept = w->rtts < FLOW_RTTS ? w->rtts : FLOW_RTTS;
-	qsort(w->rtt_ns, kept, sizeof(*w->rtt_ns), compare_ns);
-	row->rtt_ns = kept ? w->rtt_ns[kept / 2] : STORE_NULL;
-	row->rtt_min_ns = kept ? w->rtt_min_ns : STORE_NULL;
-	row->rtts = w->rtts;
-}
-
 static int64_t state_of(struct flows *f, const struct flow *w)
 {
 	const char *word = w->is_reset ? "reset" : w->sides[0].has_ended && w->sides[1].has_ended ? "closed" : "open";
 	return w->protocol == IPPROTO_TCP ? store_strings_of(&f->host->sink->strings, word) : STORE_NULL;
-}
-
-static void fill_owners(struct flows *f, const struct flow *w, struct store_flow *row)
-{
-	const struct owner *own = &w->sides[0].owner, *peer = &w->sides[1].owner;
-	row->process = own->pid ? probe_process(f->host, own->pid, w->start_ns) : STORE_NULL;
-	row->pid = own->pid ? own->pid : STORE_NULL;
-	row->name = own->pid ? own->name : STORE_NULL;
-	row->peer_process = peer->pid ? probe_process(f->host, peer->pid, w->start_ns) : STORE_NULL;
-	row->peer_pid = peer->pid ? peer->pid : STORE_NULL;
-	row->peer_name = peer->pid ? peer->name : STORE_NULL;
-}
-
-static void start_stretch(struct flow *w)
-{
-	for (int i = 0; i < 2; i++)
-		w->sides[i].packets = w->sides[i].bytes = w->sides[i].payload = w->sides[i].retransmits = 0;
-	w->rtts = 0;
-	w->is_reported = true;
 }
 
 static void emit(struct flows *f, struct flow *w)
@@ -144,10 +231,25 @@ static void emit(struct flows *f, struct flow *w)
 		.retransmits_in = is_tcp ? (int64_t)in->retransmits : STORE_NULL,
 		.vlan = w->vlan >= 0 ? w->vlan : STORE_NULL,
 		.state = state_of(f, w) };
-	fill_rtt(w, &row);
-	fill_owners(f, w, &row);
+	/* The median of the recent round trips. */
+	size_t kept = w->rtts < FLOW_RTTS ? w->rtts : FLOW_RTTS;
+	qsort(w->rtt_ns, kept, sizeof(*w->rtt_ns), compare_ns);
+	row.rtt_ns = kept ? w->rtt_ns[kept / 2] : STORE_NULL;
+	row.rtt_min_ns = kept ? w->rtt_min_ns : STORE_NULL;
+	row.rtts = w->rtts;
+	const struct owner *own = &w->sides[0].owner, *peer = &w->sides[1].owner;
+	row.process = own->pid ? probe_process(f->host, own->pid, w->start_ns) : STORE_NULL;
+	row.pid = own->pid ? own->pid : STORE_NULL;
+	row.name = own->pid ? own->name : STORE_NULL;
+	row.peer_process = peer->pid ? probe_process(f->host, peer->pid, w->start_ns) : STORE_NULL;
+	row.peer_pid = peer->pid ? peer->pid : STORE_NULL;
+	row.peer_name = peer->pid ? peer->name : STORE_NULL;
 	store_sink_add(f->host->sink, STORE_TABLE_FLOW, &row);
-	start_stretch(w);
+	/* The next row of this flow counts from zero. */
+	for (int i = 0; i < 2; i++)
+		w->sides[i].packets = w->sides[i].bytes = w->sides[i].payload = w->sides[i].retransmits = 0;
+	w->rtts = 0;
+	w->is_reported = true;
 }
 
 static void emit_packet(struct flows *f, const struct flow *w, const struct net_packet *p, int side, bool is_again)
@@ -210,16 +312,7 @@ static struct flow *find(struct flows *f, const struct net_packet *p, int *side)
 	return w;
 }
 
-/* lo has index 1 in every network namespace. */
-static void place(struct flow *w, int side, const struct net_packet *p)
-{
-	if (p->is_outgoing || p->interface == 1 || is_loopback(p))
-		w->sides[side].is_local = true;
-	if (!p->is_outgoing || p->interface == 1)
-		w->sides[!side].is_local = true;
-}
-
-void flows_take(struct flows *f, const struct net_packet *p)
+void flows_add(struct flows *f, const struct net_packet *p)
 {
 	int side;
 	struct flow *w = find(f, p, &side);
@@ -237,13 +330,17 @@ void flows_take(struct flows *f, const struct net_packet *p)
 	s->interface = p->interface;
 	s->last_ns = p->ts_ns;
 	w->last_ns = p->ts_ns > w->last_ns ? p->ts_ns : w->last_ns;
-	place(w, side, p);
+	/* lo has index 1 in every network namespace. */
+	if (p->is_outgoing || p->interface == 1 || is_loopback(p))
+		w->sides[side].is_local = true;
+	if (!p->is_outgoing || p->interface == 1)
+		w->sides[!side].is_local = true;
 	s->packets++;
 	s->bytes += p->ip.bytes;
 	f->packets++;
 	bool is_again = false;
 	if (p->ip.has_tcp)
-		is_again = tcp_take(w, side, p);
+		is_again = on_tcp(w, side, p);
 	else
 		s->payload += p->ip.payload;
 	if (f->has_packets)
@@ -278,7 +375,7 @@ static void seek_owners(struct flows *f, struct flow *w, int64_t now_ns)
 void flows_seek(struct flows *f, int64_t now_ns)
 {
 	size_t left = SEEKS_AT_ONCE;
-	owners_look(f->owners, now_ns);
+	owners_scan(f->owners, now_ns);
 	for (size_t i = 0; i < SLOTS && left && f->sought; i++) {
 		size_t at = (f->seek_slot + i) % SLOTS;
 		for (struct flow *w = f->slots[at]; w; w = w->next)

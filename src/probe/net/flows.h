@@ -11,7 +11,7 @@
 #define SONDE_PROBE_NET_FLOWS_H
 
 #include "probe/net/owners.h"
-#include "probe/net/packet-header.h"
+#include "probe/net/packet-ring.h"
 #include "probe/probe.h"
 
 #define FLOW_HOLES 4
@@ -72,7 +72,7 @@ struct flows {
 
 int flows_init(struct flows *f, struct probe_host *host, struct owners *owners);
 void flows_release(struct flows *f);
-void flows_take(struct flows *f, const struct net_packet *p);
+void flows_add(struct flows *f, const struct net_packet *p);
 void flows_seek(struct flows *f, int64_t now_ns); /* looks up owners */
 /* Writes the rows of the last second and removes flows that have ended. */
 void flows_tend(struct flows *f, int64_t now_ns, bool is_last);

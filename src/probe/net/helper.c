@@ -3,14 +3,14 @@
  *
  * `sonde setup` gives this program, and no other of sonde's, the capability to open packet sockets (CAP_NET_RAW). It
  * takes no arguments. Its standard input is a socket of the recorder; it writes batches of received headers to it
- * (capture.h), until the socket is closed, or until a byte arrives, which it answers with its last batch.
+ * (packet-ring.h), until the socket is closed, or until a byte arrives, which it answers with its last batch.
  *
  * It never passes on the packet socket, with which its holder could send frames, and no process of the user can take
  * it: the program is not dumpable, so it can be neither traced nor read. Once the socket is open it drops all
  * capabilities, and a seccomp filter allows only the calls that it needs: of those that could send, only write to the
  * standard input.
  */
-#include "probe/net/capture.h"
+#include "probe/net/packet-ring.h"
 
 #include <errno.h>
 #include <linux/audit.h>

@@ -99,12 +99,12 @@ static int64_t name_of(struct owners *o, int32_t pid)
 }
 
 /* The first process found with a socket owns it: its later children share it. */
-static void look_at(struct owners *o, int32_t pid)
+static void inspect(struct owners *o, int32_t pid)
 {
 	char path[32], link[64];
 	int64_t name = 0;
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	DIR *dir = opendir(path);
+	CLEANUP(cleanup_dir) DIR *dir = opendir(path);
 	for (struct dirent *e; dir && (e = readdir(dir));) {
 		ssize_t n = readlinkat(dirfd(dir), e->d_name, link, sizeof(link) - 1);
 		if (n < 9 || memcmp(link, "socket:[", 8) != 0 || !grow(o))
@@ -117,23 +117,9 @@ static void look_at(struct owners *o, int32_t pid)
 		*at = (struct owner_inode){ strtoull(link + 8, NULL, 10), { .pid = pid, .name = name } };
 		o->count++;
 	}
-	if (dir)
-		closedir(dir);
 }
 
-static void look_far(struct owners *o)
-{
-	DIR *dir = opendir("/proc");
-	for (struct dirent *e; dir && (e = readdir(dir));) {
-		long pid = strtol(e->d_name, NULL, 10);
-		if (pid > 0)
-			look_at(o, (int32_t)pid);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-void owners_look(struct owners *o, int64_t now_ns)
+void owners_scan(struct owners *o, int64_t now_ns)
 {
 	struct tasks *t = o->host->tasks;
 	bool is_far = now_ns - o->looked_far_ns >= LOOK_FAR_NS;
@@ -146,19 +132,24 @@ void owners_look(struct owners *o, int64_t now_ns)
 		o->count = 0;
 	}
 	if (o->host->target.pid > 0)
-		look_at(o, o->host->target.pid);
+		inspect(o, o->host->target.pid);
 	for (size_t i = 0; t && i < t->count; i++)
 		if (t->all[i]->pid == t->all[i]->tid && t->all[i]->end_ns == STORE_NULL)
-			look_at(o, t->all[i]->pid);
+			inspect(o, t->all[i]->pid);
 	if (is_far) {
-		look_far(o);
+		CLEANUP(cleanup_dir) DIR *dir = opendir("/proc");
+		for (struct dirent *e; dir && (e = readdir(dir));) {
+			long pid = strtol(e->d_name, NULL, 10);
+			if (pid > 0)
+				inspect(o, (int32_t)pid);
+		}
 		o->looked_far_ns = now_ns;
 	}
 }
 
 /* The inode of a connection. */
 
-static uint64_t ask_inode(const struct owners *o, const void *request, size_t bytes)
+static uint64_t query_inode(const struct owners *o, const void *request, size_t bytes)
 {
 	_Alignas(struct nlmsghdr) char answer[4096];
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
@@ -195,7 +186,7 @@ static uint64_t find_inode(const struct owners *o, int family, uint8_t protocol,
 		request.body.id.idiag_dport = htons(own->port);
 		memcpy(request.body.id.idiag_src, other->address, sizeof(own->address));
 		memcpy(request.body.id.idiag_dst, own->address, sizeof(other->address));
-		uint64_t inode = ask_inode(o, &request, sizeof(request));
+		uint64_t inode = query_inode(o, &request, sizeof(request));
 		if (inode)
 			return inode;
 		request.body.id.idiag_sport = htons(own->port);
@@ -203,7 +194,7 @@ static uint64_t find_inode(const struct owners *o, int family, uint8_t protocol,
 		memcpy(request.body.id.idiag_src, own->address, sizeof(own->address));
 		memcpy(request.body.id.idiag_dst, other->address, sizeof(other->address));
 	}
-	return ask_inode(o, &request, sizeof(request));
+	return query_inode(o, &request, sizeof(request));
 }
 
 bool owners_find(struct owners *o, uint8_t family, uint8_t protocol, const struct packet_end *own,

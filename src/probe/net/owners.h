@@ -31,7 +31,7 @@ struct owners {
 int owners_init(struct owners *o, struct probe_host *host);
 void owners_release(struct owners *o);
 /* Scans processes if a scan is due; call before owners_find. */
-void owners_look(struct owners *o, int64_t now_ns);
+void owners_scan(struct owners *o, int64_t now_ns);
 /* Finds the process that owns the socket with local end `own` and remote end `other`. */
 bool owners_find(struct owners *o, uint8_t family, uint8_t protocol, const struct packet_end *own,
 		const struct packet_end *other, struct owner *found);

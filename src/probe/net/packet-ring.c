@@ -1,21 +1,185 @@
 #include "probe/net/packet-ring.h"
 
-#include "probe/net/filter.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/if_arp.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#define CODE_MAX 128
+/* Complete opcodes: some of the kernel's macros that they are made of are 0. */
+#define LOAD_KIND BPF_ABS
+#define LOAD_HALF (BPF_H | BPF_ABS)
+#define LOAD_BYTE (BPF_B | BPF_ABS)
+#define LOAD_BEHIND_X (BPF_B | BPF_IND)
+#define SET_X BPF_LDX
+#define ADD_NUMBER BPF_ALU
+#define ADD_X (BPF_ALU | BPF_X)
+#define V6_BYTES 40
+#define UDP_BYTES 8
+
 #define BLOCK_BYTES (256u << 10)
 #define BLOCKS_MAX 64u
 #define FRAME_BYTES 256u
 #define FINISH_POLLS_MAX 200 /* of PACKET_RING_BLOCK_MS each */
+
+/*
+ * The filter, in classic BPF instructions, restricts a packet socket to the headers of IP packets, without payload.
+ *
+ * It cuts every packet behind its TCP or UDP header. Once locked it can be neither
+ * detached nor replaced, not even by another process that receives the socket. Packets that leave through the loopback
+ * are left out: each of them arrives again.
+ */
+struct code {
+	struct sock_filter at[CODE_MAX];
+	unsigned count;
+};
+
+static void add_code(struct code *c, unsigned op, unsigned k)
+{
+	if (c->count < CODE_MAX)
+		c->at[c->count++] = (struct sock_filter){ .code = (uint16_t)op, .k = k };
+}
+
+/* Starts a branch, up to `end`, that runs if A equals k. */
+static unsigned when(struct code *c, unsigned k)
+{
+	add_code(c, BPF_JMP | BPF_JEQ | BPF_K, k);
+	return c->count - 1;
+}
+
+static void end(struct code *c, unsigned from)
+{
+	c->at[from].jf = (uint8_t)(c->count - from - 1);
+}
+
+static void load_kind(struct code *c, int what)
+{
+	add_code(c, LOAD_KIND, (unsigned)(SKF_AD_OFF + what));
+}
+
+/* Returns X + bytes. */
+static void return_x(struct code *c, unsigned bytes)
+{
+	add_code(c, BPF_MISC | BPF_TXA, 0);
+	add_code(c, ADD_NUMBER, bytes);
+	add_code(c, BPF_RET | BPF_A, 0);
+}
+
+/* The protocol is in A, its header at X + at. */
+static void return_transport(struct code *c, unsigned at)
+{
+	unsigned tcp = when(c, IPPROTO_TCP);
+	/* Returns X + at + the length of the TCP header. */
+	add_code(c, LOAD_BEHIND_X, at + 12);
+	add_code(c, BPF_ALU | BPF_AND | BPF_K, 0xf0);
+	add_code(c, BPF_ALU | BPF_RSH | BPF_K, 2);
+	add_code(c, ADD_X, 0);
+	add_code(c, ADD_NUMBER, at);
+	add_code(c, BPF_RET | BPF_A, 0);
+	end(c, tcp);
+	unsigned udp = when(c, IPPROTO_UDP);
+	return_x(c, at + UDP_BYTES);
+	end(c, udp);
+	return_x(c, at);
+}
+
+static void return_v4(struct code *c, unsigned at)
+{
+	add_code(c, BPF_LDX | BPF_B | BPF_MSH, at);
+	add_code(c, LOAD_HALF, at + 6);
+	add_code(c, BPF_JMP | BPF_JSET | BPF_K, 0x1fff);
+	unsigned first = c->count - 1;
+	return_x(c, at); /* a later fragment: no ports */
+	end(c, first);
+	add_code(c, LOAD_BYTE, at + 9);
+	return_transport(c, at);
+}
+
+static void return_v6(struct code *c, unsigned at)
+{
+	static const unsigned extensions[] = { IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_FRAGMENT, IPPROTO_DSTOPTS };
+	for (unsigned i = 0; i < sizeof(extensions) / sizeof(*extensions); i++) {
+		add_code(c, LOAD_BYTE, at + 6);
+		unsigned none = when(c, extensions[i]);
+		add_code(c, LOAD_BYTE, at + V6_BYTES + 1);
+		add_code(c, ADD_NUMBER, 1);
+		add_code(c, BPF_ALU | BPF_LSH | BPF_K, 3);
+		add_code(c, BPF_MISC | BPF_TAX, 0);
+		if (extensions[i] == IPPROTO_FRAGMENT)
+			return_x(c, at + V6_BYTES); /* only the first has ports: count all in the same way */
+		else
+			add_code(c, LOAD_BYTE, at + V6_BYTES), return_transport(c, at + V6_BYTES);
+		end(c, none);
+	}
+	add_code(c, SET_X, 0);
+	add_code(c, LOAD_BYTE, at + 6);
+	return_transport(c, at + V6_BYTES);
+}
+
+/* Passes IP only. A packet that leaves with a VLAN tag has the tag's protocol, but also starts with the IP header. */
+static void keep_ip(struct code *c)
+{
+	static const unsigned protocols[] = { ETH_P_IP, ETH_P_IPV6, ETH_P_8021Q, ETH_P_8021AD };
+	unsigned count = sizeof(protocols) / sizeof(*protocols);
+	load_kind(c, SKF_AD_PROTOCOL);
+	for (unsigned i = 0; i < count; i++) {
+		add_code(c, BPF_JMP | BPF_JEQ | BPF_K, protocols[i]);
+		c->at[c->count - 1].jt = (uint8_t)(count - i);
+	}
+	add_code(c, BPF_RET | BPF_K, 0);
+}
+
+static void build_filter(struct code *c)
+{
+	c->count = 0;
+	load_kind(c, SKF_AD_HATYPE);
+	unsigned other = when(c, ARPHRD_LOOPBACK);
+	load_kind(c, SKF_AD_PKTTYPE);
+	unsigned comes = when(c, PACKET_OUTGOING);
+	add_code(c, BPF_RET | BPF_K, 0);
+	end(c, comes);
+	end(c, other);
+	keep_ip(c);
+	add_code(c, LOAD_BYTE, 0);
+	add_code(c, BPF_ALU | BPF_RSH | BPF_K, 4);
+	unsigned v4 = when(c, 4);
+	return_v4(c, 0);
+	end(c, v4);
+	unsigned v6 = when(c, 6);
+	return_v6(c, 0);
+	end(c, v6);
+	add_code(c, BPF_RET | BPF_K, 0);
+}
+
+/* Returns a packet socket with the filter attached and locked; it receives nothing until bound. -errno on failure. */
+static int filter_socket(void)
+{
+	struct code code;
+	struct sock_fprog program = { .filter = code.at };
+	int one = 1;
+	build_filter(&code);
+	program.len = (unsigned short)code.count;
+	int fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	if (code.count == CODE_MAX || setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) ||
+			setsockopt(fd, SOL_SOCKET, SO_LOCK_FILTER, &one, sizeof(one))) {
+		int error = errno;
+		close(fd);
+		return -error;
+	}
+	return fd;
+}
+
+/* The ring. */
 
 static int map_ring(struct packet_ring *r, unsigned blocks)
 {
@@ -35,18 +199,6 @@ static int map_ring(struct packet_ring *r, unsigned blocks)
 	return 0;
 }
 
-static int start(struct packet_ring *r)
-{
-	int version = TPACKET_V3;
-	struct sockaddr_ll all = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
-	int rc = setsockopt(r->fd, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) ? -errno : -ENOMEM;
-	for (unsigned blocks = BLOCKS_MAX; rc == -ENOMEM && blocks >= 4; blocks /= 2)
-		rc = map_ring(r, blocks);
-	if (!rc && bind(r->fd, (const struct sockaddr *)(const void *)&all, sizeof(all)))
-		rc = -errno;
-	return rc;
-}
-
 int packet_ring_open(struct packet_ring *r)
 {
 	*r = (struct packet_ring)PACKET_RING_INIT;
@@ -54,19 +206,16 @@ int packet_ring_open(struct packet_ring *r)
 	if (fd < 0)
 		return fd;
 	r->fd = fd;
-	int rc = start(r);
+	int version = TPACKET_V3;
+	struct sockaddr_ll all = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
+	int rc = setsockopt(r->fd, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) ? -errno : -ENOMEM;
+	for (unsigned blocks = BLOCKS_MAX; rc == -ENOMEM && blocks >= 4; blocks /= 2)
+		rc = map_ring(r, blocks);
+	if (!rc && bind(r->fd, (const struct sockaddr *)(const void *)&all, sizeof(all)))
+		rc = -errno;
 	if (rc)
 		packet_ring_release(r);
 	return rc;
-}
-
-/* Packet timestamps are CLOCK_REALTIME. */
-static int64_t real_to_mono_ns(void)
-{
-	struct timespec real, mono;
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real);
-	return (mono.tv_sec - real.tv_sec) * 1000000000ll + (mono.tv_nsec - real.tv_nsec);
 }
 
 static bool read_frame(const struct tpacket3_hdr *h, size_t room, int64_t shift_ns, struct net_packet *p)
@@ -81,9 +230,13 @@ static bool read_frame(const struct tpacket3_hdr *h, size_t room, int64_t shift_
 	return packet_parse(&p->ip, (const uint8_t *)h + h->tp_net, h->tp_snaplen, h->tp_len);
 }
 
-static uint64_t take_block(struct packet_ring *r, const struct tpacket_block_desc *b, packet_take *take, void *arg)
+static uint64_t read_block(struct packet_ring *r, const struct tpacket_block_desc *b, packet_fn *take, void *arg)
 {
-	int64_t shift_ns = real_to_mono_ns();
+	/* Packet timestamps are CLOCK_REALTIME. */
+	struct timespec real, mono;
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	int64_t shift_ns = (mono.tv_sec - real.tv_sec) * 1000000000ll + (mono.tv_nsec - real.tv_nsec);
 	uint32_t count = b->hdr.bh1.num_pkts, at = b->hdr.bh1.offset_to_first_pkt;
 	uint64_t taken = 0;
 	for (uint32_t i = 0; i < count && at + sizeof(struct tpacket3_hdr) <= BLOCK_BYTES; i++) {
@@ -100,14 +253,14 @@ static uint64_t take_block(struct packet_ring *r, const struct tpacket_block_des
 	return taken;
 }
 
-uint64_t packet_ring_pass(struct packet_ring *r, packet_take *take, void *arg)
+uint64_t packet_ring_pass(struct packet_ring *r, packet_fn *take, void *arg)
 {
 	uint64_t taken = 0;
 	for (unsigned i = 0; i < r->blocks; i++) {
 		struct tpacket_block_desc *b = (void *)(r->ring + (size_t)r->at * BLOCK_BYTES);
 		if (!(__atomic_load_n(&b->hdr.bh1.block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
 			break;
-		taken += take_block(r, b, take, arg);
+		taken += read_block(r, b, take, arg);
 		__atomic_store_n(&b->hdr.bh1.block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
 		r->at = (r->at + 1) % r->blocks;
 	}
@@ -125,7 +278,7 @@ void packet_ring_count(struct packet_ring *r)
 }
 
 /* The kernel releases the current block after its timeout, on a busy machine some time later. */
-void packet_ring_finish(struct packet_ring *r, packet_take *take, void *arg)
+void packet_ring_finish(struct packet_ring *r, packet_fn *take, void *arg)
 {
 	struct pollfd ready = { .fd = r->fd, .events = POLLIN };
 	packet_ring_count(r);

@@ -1,12 +1,14 @@
 #include "probe/perf/addrspace.h"
 
 #include "base/buf.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #define MAPPINGS_MAX 65536
 #define LINE_BYTES 4400
 #define FOREIGN_MAX 128 /* files kept open */
+#define VDSO_BYTES_MAX ((uint64_t)64 << 10)
 
 struct space {
 	unsigned shares;
@@ -90,14 +93,8 @@ static int open_foreign(int32_t pid, const char *path)
 static struct module *add_module(struct modules *m, enum module_kind kind, int32_t pid, const char *path,
 		const uint8_t *build_id, unsigned build_id_bytes)
 {
-	if (m->count == m->cap) {
-		size_t cap = m->cap ? 2 * m->cap : 32;
-		struct module **more = cap <= MODULES_MAX ? realloc(m->all, cap * sizeof(struct module *)) : NULL;
-		if (!more)
-			return NULL;
-		m->all = more;
-		m->cap = cap;
-	}
+	if (!VEC_GROW(m->all, m->cap, m->count + 1, MODULES_MAX))
+		return NULL;
 	struct module *one = calloc(1, sizeof(*one));
 	if (!one || !(one->path = strdup(path))) {
 		free(one);
@@ -126,6 +123,14 @@ static enum module_kind kind_of(const char *name)
 												     : MODULE_MEMORY;
 }
 
+/* Where the module with this key is stored; releases the key. NULL: out of memory. */
+static uint64_t *slot_of(struct modules *m, struct buf *key)
+{
+	uint64_t *at = buf_error(key) ? NULL : map_put(&m->by_name, key->data, key->len, NULL);
+	buf_release(key);
+	return at;
+}
+
 struct module *modules_get(struct modules *m, int32_t pid, const char *name, const uint8_t *build_id,
 		unsigned build_id_bytes)
 {
@@ -137,14 +142,11 @@ struct module *modules_get(struct modules *m, int32_t pid, const char *name, con
 		buf_adds(&key, name);
 	buf_addc(&key, '\0');
 	buf_add(&key, build_id, build_id_bytes);
-	uint64_t *at = buf_error(&key) ? NULL : map_put(&m->by_name, key.data, key.len, NULL);
-	buf_release(&key);
-	if (!at)
-		return NULL;
-	if (!*at)
+	uint64_t *at = slot_of(m, &key);
+	if (at && !*at)
 		*at = (uint64_t)(uintptr_t)add_module(m, kind, pid, kind == MODULE_MEMORY ? "[memory]" : name, build_id,
 				build_id_bytes);
-	return (struct module *)(uintptr_t)*at;
+	return at ? (struct module *)(uintptr_t)*at : NULL;
 }
 
 struct module *modules_kernel(struct modules *m)
@@ -160,13 +162,10 @@ struct module *modules_python(struct modules *m, const char *source)
 	buf_adds(&key, "python");
 	buf_addc(&key, '\0');
 	buf_adds(&key, source);
-	uint64_t *at = buf_error(&key) ? NULL : map_put(&m->by_name, key.data, key.len, NULL);
-	buf_release(&key);
-	if (!at)
-		return NULL;
-	if (!*at)
+	uint64_t *at = slot_of(m, &key);
+	if (at && !*at)
 		*at = (uint64_t)(uintptr_t)add_module(m, MODULE_PYTHON, 0, source, NULL, 0);
-	return (struct module *)(uintptr_t)*at;
+	return at ? (struct module *)(uintptr_t)*at : NULL;
 }
 
 /* Spaces. */
@@ -200,7 +199,7 @@ void space_drop(struct space *s)
 	free(s);
 }
 
-static bool make_own(struct space **s)
+static bool unshare(struct space **s)
 {
 	struct space *old = *s, *own;
 	if (old && old->shares == 1)
@@ -234,19 +233,6 @@ static size_t lower(const struct space *s, uint64_t address)
 			high = mid;
 	}
 	return low;
-}
-
-static bool reserve(struct space *s, size_t more)
-{
-	if (s->count + more <= s->cap)
-		return true;
-	size_t cap = s->cap ? 2 * s->cap + more : 16;
-	struct mapping *maps = cap <= MAPPINGS_MAX ? realloc(s->maps, cap * sizeof(*maps)) : NULL;
-	if (!maps)
-		return false;
-	s->maps = maps;
-	s->cap = cap;
-	return true;
 }
 
 static void insert(struct space *s, size_t at, const struct mapping *m)
@@ -287,7 +273,7 @@ int space_map(struct space **s, const struct mapping *m)
 {
 	if (m->end <= m->start)
 		return -EINVAL;
-	if (!make_own(s) || !reserve(*s, 2))
+	if (!unshare(s) || !VEC_GROW((*s)->maps, (*s)->cap, (*s)->count + 2, MAPPINGS_MAX))
 		return -ENOMEM;
 	insert(*s, punch(*s, m->start, m->end), m);
 	(*s)->version = next_version();
@@ -317,7 +303,7 @@ uint64_t space_version(const struct space *s)
 	return s ? s->version : 0;
 }
 
-static void take_line(struct modules *m, struct space **s, int32_t pid, char *line)
+static void parse_line(struct modules *m, struct space **s, int32_t pid, char *line)
 {
 	unsigned long long start, end, offset;
 	char prot[5];
@@ -341,8 +327,90 @@ struct space *space_read(struct modules *m, int32_t pid)
 	FILE *f = fopen(path, "re");
 	struct space *s = f ? space_new() : NULL;
 	while (s && fgets(line, sizeof(line), f))
-		take_line(m, &s, pid, line);
+		parse_line(m, &s, pid, line);
 	if (f)
 		fclose(f);
 	return s;
+}
+
+/* Files of modules. */
+
+bool elf_file_get(const struct elf_file *f, uint64_t offset, void *out, size_t n)
+{
+	if (offset > f->bytes || n > f->bytes - offset)
+		return false;
+	if (f->memory) {
+		memcpy(out, f->memory + offset, n);
+		return true;
+	}
+	for (size_t done = 0; done < n;) {
+		ssize_t got = pread(f->fd, (char *)out + done, n - done, (off_t)(offset + done));
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
+static int open_regular(const char *path, struct elf_file *f)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return -1;
+	}
+	f->bytes = (uint64_t)st.st_size;
+	return fd;
+}
+
+bool elf_file_open(struct elf_file *f, const struct module *m)
+{
+	char path[4200];
+	*f = (struct elf_file){ .fd = -1 };
+	if (m->kind == MODULE_VDSO) {
+		Elf64_Ehdr e;
+		f->memory = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+		f->bytes = VDSO_BYTES_MAX;
+		if (!f->memory || !elf_file_get(f, 0, &e, sizeof(e)))
+			return false;
+		uint64_t bytes = e.e_shoff + (uint64_t)e.e_shnum * e.e_shentsize;
+		f->bytes = bytes < VDSO_BYTES_MAX ? bytes : VDSO_BYTES_MAX;
+		return true;
+	}
+	if (m->kind != MODULE_ELF)
+		return false;
+	if (m->fd >= 0) {
+		struct stat st;
+		f->fd = fcntl(m->fd, F_DUPFD_CLOEXEC, 0);
+		f->bytes = f->fd >= 0 && !fstat(f->fd, &st) ? (uint64_t)st.st_size : 0;
+		return f->fd >= 0;
+	}
+	int n = snprintf(path, sizeof(path), "/proc/%d/root%s", m->pid, m->path);
+	if (n > 0 && (size_t)n < sizeof(path))
+		f->fd = open_regular(path, f);
+	if (f->fd < 0)
+		f->fd = open_regular(m->path, f);
+	return f->fd >= 0;
+}
+
+void elf_file_close(struct elf_file *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+}
+
+void *elf_file_section(const struct elf_file *f, const Elf64_Shdr *s, uint64_t max)
+{
+	char *bytes = s->sh_type != SHT_NOBITS && s->sh_size <= max ? malloc(s->sh_size + 1) : NULL;
+	if (bytes && !elf_file_get(f, s->sh_offset, bytes, s->sh_size)) {
+		free(bytes);
+		return NULL;
+	}
+	if (bytes)
+		bytes[s->sh_size] = '\0';
+	return bytes;
 }

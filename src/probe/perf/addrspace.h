@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "store/sink.h"
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,7 +29,7 @@ struct module {
 	uint8_t build_id[BUILD_ID_BYTES_MAX];
 	unsigned build_id_bytes;
 	struct unwind_table *table;  /* unwind.h; NULL: not read yet */
-	struct python_image *python; /* python/python-image.h: the interpreter in it; NULL: none, or not checked yet */
+	struct python_image *python; /* python/layout.h: the interpreter in it; NULL: none, or not checked yet */
 	bool was_asked_for_python;
 };
 
@@ -68,5 +69,22 @@ const struct mapping *space_at(const struct space *s, size_t i); /* in address o
 uint64_t space_version(const struct space *s); /* unique, changes with every change of s; 0 if s is NULL */
 /* Returns the executable mappings of `pid` from /proc; NULL if they cannot be read. */
 struct space *space_read(struct modules *m, int32_t pid);
+
+/*
+ * The bytes of a module's file, read and never mapped: truncation by
+ * another process cannot raise SIGBUS. The vdso is read from our own memory.
+ */
+struct elf_file {
+	int fd;
+	const uint8_t *memory;
+	uint64_t bytes;
+};
+
+/* Opens the file as its process sees it, which differs in a container; by its path on the host if that has exited. */
+bool elf_file_open(struct elf_file *f, const struct module *m);
+void elf_file_close(struct elf_file *f);
+bool elf_file_get(const struct elf_file *f, uint64_t offset, void *out, size_t n);
+/* Returns the bytes of a section, followed by a NUL, to be freed; NULL if it has none or more than `max`. */
+void *elf_file_section(const struct elf_file *f, const Elf64_Shdr *s, uint64_t max);
 
 #endif

@@ -7,12 +7,15 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "probe/perf/perf-decode.h"
+#include "base/vec.h"
 #include "probe/perf/perf-private.h"
+#include "probe/perf/perf-ring.h"
+#include "probe/perf/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -26,7 +29,39 @@
 #define RING_MS 100      /* of data in a ring */
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
-static int64_t number_in(const char *path, int64_t none)
+/* clang-format off */
+const struct perf_event_name perf_event_names[] = {
+	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true },
+	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true },
+	{ "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false },
+	{ "minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, false },
+	{ "major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, false },
+	{ "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, false },
+	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, false },
+	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false },
+	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false },
+	{ "cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, false },
+	{ "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, false },
+	{ "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, false },
+	{ "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, false },
+	{ "ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES, false },
+	{ NULL, 0, 0, false },
+};
+/* clang-format on */
+
+const struct perf_event_name *perf_event_find(const char *name)
+{
+	for (const struct perf_event_name *e = perf_event_names; e->name; e++)
+		if (!strcmp(e->name, name))
+			return e;
+	return NULL;
+}
+
+/* ax bx cx dx si di bp sp ip, r8 .. r15: bits 0-8 and 16-23 of <asm/perf_regs.h>. */
+const uint64_t perf_user_regs_mask = 0xff01ff;
+const uint8_t perf_user_regs_dwarf[PERF_USER_REGS] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 };
+
+int64_t perf_number_in(const char *path, int64_t none)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char *end;
@@ -57,16 +92,6 @@ static void base_attr(const struct perf_source *s, struct perf_event_attr *a)
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1 };
 	set_user_only(s, a);
-}
-
-/* The leader also reports forks, names, mappings, switches, and each thread's CPU time at its exit. */
-static void lead(const struct perf_source *s, struct perf_event_attr *a)
-{
-	a->task = a->comm = a->comm_exec = a->mmap = a->mmap2 = 1;
-	a->build_id = s->private->has_build_ids;
-	a->namespaces = s->host->options.has_engine && s->private->has_namespaces;
-	a->inherit_stat = a->inherit;
-	a->context_switch = s->wants.has_switches || s->wants.has_run_times;
 }
 
 static void sample(const struct perf_source *s, struct perf_event_attr *a, const struct perf_event_name *e,
@@ -113,7 +138,7 @@ static int open_event(struct perf_source *s, struct perf_event_attr *a, pid_t pi
 
 static int advise(int error, struct sonde_err *err)
 {
-	int64_t paranoid = number_in(PARANOID, STORE_NULL);
+	int64_t paranoid = perf_number_in(PARANOID, STORE_NULL);
 	if (paranoid == STORE_NULL)
 		return err_set(err, ENOSYS, "the kernel was built without perf events");
 	if (error != EACCES && error != EPERM)
@@ -131,14 +156,8 @@ static int advise(int error, struct sonde_err *err)
 static int keep(struct perf_source_private *p, const struct perf_opened *o)
 {
 	uint64_t id, *at;
-	if (p->opened_count == p->opened_cap) {
-		size_t cap = p->opened_cap ? 2 * p->opened_cap : 32;
-		struct perf_opened *more = realloc(p->opened, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		p->opened = more;
-		p->opened_cap = cap;
-	}
+	if (!VEC_GROW(p->opened, p->opened_cap, p->opened_count + 1, VEC_MAX))
+		return -ENOMEM;
 	if (ioctl(o->fd, PERF_EVENT_IOC_ID, &id))
 		return -errno;
 	at = map_put_int(&p->by_id, id, NULL);
@@ -277,7 +296,12 @@ static int open_leader(struct perf_source *s, const struct place *at)
 	struct perf_event_attr a;
 	struct perf_opened o = { .role = ROLE_COUNT, .is_leader = true };
 	base_attr(s, &a);
-	lead(s, &a);
+	/* The leader also reports forks, names, mappings, switches, and each thread's CPU time at its exit. */
+	a.task = a.comm = a.comm_exec = a.mmap = a.mmap2 = 1;
+	a.build_id = s->private->has_build_ids;
+	a.namespaces = s->host->options.has_engine && s->private->has_namespaces;
+	a.inherit_stat = a.inherit;
+	a.context_switch = s->wants.has_switches || s->wants.has_run_times;
 	a.type = PERF_TYPE_SOFTWARE;
 	a.config = PERF_COUNT_SW_TASK_CLOCK;
 	if (s->wants.has_samples && s->private->depth.count < 2) {

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define SLOTS 1024
@@ -37,7 +36,6 @@ struct request {
 	struct request *next; /* in the same slot */
 	uint64_t sector;
 	uint32_t dev;
-	bool is_flush;
 	int64_t insert_ns;
 	struct store_block row;
 };
@@ -63,7 +61,7 @@ struct block {
 	size_t device_count;
 	struct early early[EARLY_MAX];
 	size_t early_count; /* total so far: the oldest is overwritten */
-	uint64_t rows, lost, reported_lost, endless;
+	uint64_t rows, lost, endless;
 };
 
 static uint32_t get32(const uint8_t *raw, size_t bytes, size_t at)
@@ -109,14 +107,6 @@ static int64_t device_name(struct block *b, uint32_t dev)
 		b->devices[b->device_count++].name = id;
 	}
 	return id;
-}
-
-static int64_t kind_of(struct block *b, const char *rwbs)
-{
-	const char *word = *rwbs == 'F' ? "flush" : strchr(rwbs, 'D') ? "discard" : NULL;
-	if (!word)
-		word = strchr(rwbs, 'W') ? "write" : strchr(rwbs, 'R') ? "read" : "other";
-	return store_strings_of(&b->host->sink->strings, word);
 }
 
 static struct request **slot_of(struct block *b, uint32_t dev, uint64_t sector)
@@ -195,7 +185,7 @@ static void on_complete(struct block *b, const struct fields *f, const struct pe
 }
 
 /* The completion of a request that was just issued may have arrived before. */
-static void take_early(struct block *b, uint32_t dev, uint64_t sector, int64_t issue_ns)
+static void match_early(struct block *b, uint32_t dev, uint64_t sector, int64_t issue_ns)
 {
 	for (size_t i = 0; i < EARLY_MAX && i < b->early_count; i++) {
 		struct early *end = &b->early[i];
@@ -233,14 +223,17 @@ static void on_start(struct block *b, const struct fields *f, const struct perf_
 	q->row.sector = (int64_t)sector;
 	q->row.bytes = get32(raw, bytes, f->count) ? (int64_t)get32(raw, bytes, f->count) * SECTOR
 						   : get32(raw, bytes, f->bytes);
-	q->row.rw = kind_of(b, rwbs);
+	const char *word = *rwbs == 'F' ? "flush" : strchr(rwbs, 'D') ? "discard" : NULL;
+	if (!word)
+		word = strchr(rwbs, 'W') ? "write" : strchr(rwbs, 'R') ? "read" : "other";
+	q->row.rw = store_strings_of(&b->host->sink->strings, word);
 	q->row.flags = store_strings_of(&b->host->sink->strings, rwbs);
 	if (!is_issue) {
 		q->insert_ns = r->ts_ns;
 	} else {
 		q->row.ts_ns = r->ts_ns;
 		q->row.queue_ns = q->insert_ns == STORE_NULL ? STORE_NULL : r->ts_ns - q->insert_ns;
-		take_early(b, dev, sector, r->ts_ns);
+		match_early(b, dev, sector, r->ts_ns);
 	}
 }
 
@@ -315,7 +308,7 @@ static int attach_block(void *state, struct sonde_err *err)
 	for (int i = 0; !rc && i < POINTS; i++)
 		if (!b->points[i].is_open) {
 			*err = b->points[i].why;
-			err_prefix(err, "single requests are not seen, disks' counters are");
+			err_prefix(err, "single requests are not recorded, disk counters are");
 			rc = -EACCES;
 		}
 	return rc;
@@ -328,20 +321,10 @@ static size_t block_fds(void *state, int *fds, size_t room)
 	return is_others ? 0 : perf_source_fds(b->source, fds, room);
 }
 
-static void count(struct block *b)
-{
-	uint64_t lost = b->source->lost + b->lost;
-	probe_count(b->host, &probe_block, b->rows, lost - b->reported_lost);
-	b->rows = 0;
-	b->reported_lost = lost;
-}
-
 static uint64_t pass_block(void *state, int64_t now_ns)
 {
 	struct block *b = state;
-	uint64_t taken = perf_source_pass(b->source, now_ns, false);
-	count(b);
-	return taken;
+	return perf_source_pass(b->source, now_ns, false);
 }
 
 static void finish_block(void *state, int64_t now_ns)
@@ -353,7 +336,7 @@ static void finish_block(void *state, int64_t now_ns)
 			b->endless += b->slots[i]->row.ts_ns != STORE_NULL;
 			emit(b, &b->slots[i]);
 		}
-	count(b);
+	probe_count(b->host, &probe_block, b->rows, b->source->lost + b->lost);
 }
 
 static void report_block(void *state, struct json *j)
@@ -379,7 +362,7 @@ static void free_block(void *state)
 
 const struct probe_ops probe_block = {
 	.name = "block",
-	.doc = "how long each request to a disk took, and who made it",
+	.doc = "latency of each disk request, by process",
 	.open = open_block,
 	.attach = attach_block,
 	.fds = block_fds,

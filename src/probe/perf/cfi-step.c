@@ -108,13 +108,6 @@ static uint64_t constant(struct cursor *c, uint8_t op)
 	}
 }
 
-static uint64_t shifted(uint8_t op, uint64_t a, uint64_t b)
-{
-	if (b > 63)
-		return op == OP_SHRA && (int64_t)a < 0 ? ~(uint64_t)0 : 0;
-	return op == OP_SHL ? a << b : op == OP_SHR ? a >> b : (uint64_t)((int64_t)a >> b);
-}
-
 static uint64_t binary(struct values *s, uint8_t op, uint64_t a, uint64_t b)
 {
 	switch (op) {
@@ -131,7 +124,9 @@ static uint64_t binary(struct values *s, uint8_t op, uint64_t a, uint64_t b)
 	case OP_SHL:
 	case OP_SHR:
 	case OP_SHRA:
-		return shifted(op, a, b);
+		if (b > 63)
+			return op == OP_SHRA && (int64_t)a < 0 ? ~(uint64_t)0 : 0;
+		return op == OP_SHL ? a << b : op == OP_SHR ? a >> b : (uint64_t)((int64_t)a >> b);
 	case OP_XOR:
 		return a ^ b;
 	case OP_EQ:

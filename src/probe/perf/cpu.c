@@ -6,7 +6,6 @@
  * time that the thread was on a CPU since its previous sample, from its context switches.
  */
 #include "base/json.h"
-#include "probe/perf/chain.h"
 #include "probe/perf/perf-private.h"
 #include "probe/perf/source.h"
 #include "probe/tasks.h"
@@ -28,7 +27,7 @@ struct cpu {
 	bool is_clock[PROBE_EVENTS_MAX];
 	bool has_time; /* samples of the first event stand for the time since the previous one */
 	const char *names[PROBE_EVENTS_MAX + 1]; /* of the sampled events; NULL-terminated */
-	uint64_t samples, cut, reported_lost;
+	uint64_t samples, cut;
 	int64_t sampled_ns, unsampled_ns, surplus_ns, finished_ns;
 };
 
@@ -129,12 +128,6 @@ static bool can_count(const struct perf_event_name *e)
 	return rc != -ENOENT && rc != -EOPNOTSUPP; /* attach reports other failures */
 }
 
-/* Without kernel cycles, a sample would include the time of preceding system calls: then cpu-clock is better. */
-static const char *usual_event(void)
-{
-	return try_event(perf_event_find("cycles"), true) ? "cpu-clock" : "cycles";
-}
-
 static bool is_of_cycles(const char *name)
 {
 	return !strcmp(name, "cycles") || !strcmp(name, "ref-cycles");
@@ -146,7 +139,7 @@ static const struct perf_event_name *choose(struct probe_host *host, const char 
 	const struct perf_event_name *e = perf_event_find(name);
 	struct sonde_err why = SONDE_ERR_INIT;
 	if (!e)
-		err_set(err, EINVAL, "there is no event '%s'", name);
+		err_set(err, EINVAL, "unknown event '%s'", name);
 	if (!e || can_count(e))
 		return e;
 	err_set(&why, ENOENT, "this machine cannot count '%s'", name);
@@ -175,7 +168,10 @@ static int choose_all(struct cpu *c, struct probe_host *host, const char *const 
 
 static int open_cpu(struct probe_host *host, void **state, struct sonde_err *err)
 {
-	const char *const usual[] = { usual_event(), NULL };
+	/*
+	 * Without kernel cycles, a sample would include the time of preceding system calls: then cpu-clock is better.
+	 */
+	const char *const usual[] = { try_event(perf_event_find("cycles"), true) ? "cpu-clock" : "cycles", NULL };
 	struct perf_source *source = perf_source_get(host);
 	struct cpu *c = source ? calloc(1, sizeof(*c)) : NULL;
 	if (!c)
@@ -219,28 +215,18 @@ static size_t cpu_fds(void *state, int *fds, size_t room)
 	return perf_source_fds(c->source, fds, room);
 }
 
-static void count(struct cpu *c, uint64_t samples_before)
-{
-	probe_count(c->host, &probe_cpu, c->samples - samples_before, c->source->lost - c->reported_lost);
-	c->reported_lost = c->source->lost;
-}
-
 static uint64_t pass_cpu(void *state, int64_t now_ns)
 {
 	struct cpu *c = state;
-	uint64_t before = c->samples;
-	uint64_t taken = perf_source_pass(c->source, now_ns, false);
-	count(c, before);
-	return taken;
+	return perf_source_pass(c->source, now_ns, false);
 }
 
 static void finish_cpu(void *state, int64_t now_ns)
 {
 	struct cpu *c = state;
-	uint64_t before = c->samples;
 	c->finished_ns = now_ns;
 	perf_source_pass(c->source, now_ns, true);
-	count(c, before);
+	probe_count(c->host, &probe_cpu, c->samples, c->source->lost);
 }
 
 /* Explains why a busy program has few or no samples. */

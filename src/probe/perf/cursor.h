@@ -21,7 +21,7 @@ static inline size_t cursor_left(const struct cursor *c)
 	return (size_t)(c->end - c->at);
 }
 
-static inline void cursor_take(struct cursor *c, void *out, size_t n)
+static inline void cursor_read(struct cursor *c, void *out, size_t n)
 {
 	if (cursor_left(c) < n) {
 		c->is_bad = true;
@@ -43,33 +43,18 @@ static inline void cursor_skip(struct cursor *c, uint64_t n)
 	}
 }
 
-static inline uint8_t cursor_u8(struct cursor *c)
-{
-	uint8_t v;
-	cursor_take(c, &v, sizeof(v));
-	return v;
-}
-
-static inline uint16_t cursor_u16(struct cursor *c)
-{
-	uint16_t v;
-	cursor_take(c, &v, sizeof(v));
-	return v;
-}
-
-static inline uint32_t cursor_u32(struct cursor *c)
-{
-	uint32_t v;
-	cursor_take(c, &v, sizeof(v));
-	return v;
-}
-
-static inline uint64_t cursor_u64(struct cursor *c)
-{
-	uint64_t v;
-	cursor_take(c, &v, sizeof(v));
-	return v;
-}
+/* cursor_u8 to cursor_u64: the next number. */
+#define CURSOR_NUMBER(bits) \
+	static inline uint##bits##_t cursor_u##bits(struct cursor *c) \
+	{ \
+		uint##bits##_t v; \
+		cursor_read(c, &v, sizeof(v)); \
+		return v; \
+	}
+CURSOR_NUMBER(8)
+CURSOR_NUMBER(16)
+CURSOR_NUMBER(32)
+CURSOR_NUMBER(64)
 
 static inline uint64_t cursor_uleb(struct cursor *c)
 {

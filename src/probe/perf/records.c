@@ -1,13 +1,13 @@
 /* Processes each type of record and calls the interested probes; see source.h. */
 #include "probe/perf/cursor.h"
-#include "probe/perf/perf-decode.h"
 #include "probe/perf/perf-private.h"
+#include "probe/perf/perf-ring.h"
 #include "probe/perf/source.h"
 #include "probe/tasks.h"
 
 #include <string.h>
 
-static void take_comm(struct perf_source *s, const struct perf_record *r)
+static void on_comm(struct perf_source *s, const struct perf_record *r)
 {
 	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
 	int32_t pid = (int32_t)cursor_u32(&c), tid = (int32_t)cursor_u32(&c);
@@ -28,7 +28,7 @@ static void take_comm(struct perf_source *s, const struct perf_record *r)
 	}
 }
 
-static void take_mmap(struct perf_source *s, const struct perf_record *r)
+static void on_mmap(struct perf_source *s, const struct perf_record *r)
 {
 	struct decoded_mmap m;
 	if (!decode_mmap(r, &m) || m.pid < 0)
@@ -65,13 +65,13 @@ static bool has_run_time(const struct perf_source *s, const struct task *k)
 	return (s->wants.has_switches || s->wants.has_run_times) && s->lost == k->lost_before;
 }
 
-static void note_losses(const struct perf_source *s, struct task *k)
+static void record_losses(const struct perf_source *s, struct task *k)
 {
 	if (k)
 		k->lost_before = s->lost;
 }
 
-static void take_task(struct perf_source *s, const struct perf_record *r)
+static void on_task(struct perf_source *s, const struct perf_record *r)
 {
 	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
 	int32_t pid = (int32_t)cursor_u32(&c), ppid = (int32_t)cursor_u32(&c), tid = (int32_t)cursor_u32(&c);
@@ -79,7 +79,7 @@ static void take_task(struct perf_source *s, const struct perf_record *r)
 		return;
 	if (r->type == PERF_RECORD_FORK) {
 		tasks_fork(s->host->tasks, pid, tid, ppid, r->ts_ns);
-		note_losses(s, tasks_find(s->host->tasks, tid));
+		record_losses(s, tasks_find(s->host->tasks, tid));
 		return;
 	}
 	tasks_exit(s->host->tasks, pid, tid, r->ts_ns);
@@ -97,7 +97,7 @@ const struct perf_opened *perf_opened_of(const struct perf_source *s, uint64_t i
 }
 
 /* An inherited event at its thread's exit: its value and time running, which is the CPU time of the thread. */
-static void take_read(struct perf_source *s, const struct perf_record *r)
+static void on_read(struct perf_source *s, const struct perf_record *r)
 {
 	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
 	const struct perf_opened *o = perf_opened_of(s, r->id);
@@ -113,7 +113,7 @@ static void take_read(struct perf_source *s, const struct perf_record *r)
 }
 
 /* A thread was forked, or changed namespaces: pairs of device and inode, the PID namespace is the fourth. */
-static void take_namespaces(struct perf_source *s, const struct perf_record *r)
+static void on_namespaces(struct perf_source *s, const struct perf_record *r)
 {
 	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
 	cursor_skip(&c, 4);
@@ -125,7 +125,7 @@ static void take_namespaces(struct perf_source *s, const struct perf_record *r)
 		tasks_enter(s->host->tasks, tid, number);
 }
 
-static void take_lost(struct perf_source *s, const struct perf_record *r)
+static void on_lost(struct perf_source *s, const struct perf_record *r)
 {
 	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
 	if (r->type == PERF_RECORD_LOST)
@@ -144,7 +144,7 @@ static bool is_engine(struct perf_source *s, const struct perf_record *r)
 	return k && k->side != TASK_PROGRAM;
 }
 
-static void take_switch(struct perf_source *s, const struct perf_record *r)
+static void on_switch(struct perf_source *s, const struct perf_record *r)
 {
 	if (r->tid > 0)
 		tasks_switch(s->host->tasks, r->pid, r->tid, r->misc & PERF_RECORD_MISC_SWITCH_OUT, r->ts_ns);
@@ -152,13 +152,13 @@ static void take_switch(struct perf_source *s, const struct perf_record *r)
 		s->wants.on_switch(s->wants.sched, r);
 }
 
-static void take_throttle(struct perf_source *s, const struct perf_record *r)
+static void on_throttle(struct perf_source *s, const struct perf_record *r)
 {
 	(void)r;
 	s->private->throttled++;
 }
 
-static void take_point(struct perf_source *s, const struct perf_record *r, bool is_wakeup)
+static void on_sched_point(struct perf_source *s, const struct perf_record *r, bool is_wakeup)
 {
 	const struct perf_source_private *p = s->private;
 	size_t bytes, at = is_wakeup ? p->wake_pid_at : p->prev_pid_at;
@@ -172,25 +172,20 @@ static void take_point(struct perf_source *s, const struct perf_record *r, bool 
 	s->wants.on_point(s->wants.sched, &point);
 }
 
-static void take_wanted(struct perf_source *s, const struct perf_record *r, unsigned i)
-{
-	const struct perf_point *p = s->wants.points[i];
-	size_t bytes;
-	const uint8_t *raw = decode_raw(r, &bytes);
-	if (raw && p->on_point)
-		p->on_point(p->state, p, r, raw, bytes);
-}
-
-static void take_sample(struct perf_source *s, const struct perf_record *r)
+static void on_sample(struct perf_source *s, const struct perf_record *r)
 {
 	struct perf_sample sample;
 	const struct perf_opened *o = perf_opened_of(s, r->id);
 	if (!o || (o->role != ROLE_WAKE && o->role != ROLE_POINT && is_engine(s, r)))
 		return;
 	if (o->role == ROLE_POINT) {
-		take_wanted(s, r, o->event);
+		const struct perf_point *p = s->wants.points[o->event];
+		size_t bytes;
+		const uint8_t *raw = decode_raw(r, &bytes);
+		if (raw && p->on_point)
+			p->on_point(p->state, p, r, raw, bytes);
 	} else if (o->role == ROLE_SWITCH || o->role == ROLE_WAKE) {
-		take_point(s, r, o->role == ROLE_WAKE);
+		on_sched_point(s, r, o->role == ROLE_WAKE);
 	} else if (o->role == ROLE_SAMPLE && s->wants.on_sample && decode_sample(r, s->private->sample_type, &sample)) {
 		sample.event = o->event;
 		s->wants.on_sample(s->wants.cpu, &sample);
@@ -200,21 +195,21 @@ static void take_sample(struct perf_source *s, const struct perf_record *r)
 }
 
 static void (*const takers[])(struct perf_source *, const struct perf_record *) = {
-	[PERF_RECORD_LOST] = take_lost,
-	[PERF_RECORD_COMM] = take_comm,
-	[PERF_RECORD_EXIT] = take_task,
-	[PERF_RECORD_THROTTLE] = take_throttle,
-	[PERF_RECORD_FORK] = take_task,
-	[PERF_RECORD_READ] = take_read,
-	[PERF_RECORD_SAMPLE] = take_sample,
-	[PERF_RECORD_MMAP2] = take_mmap,
-	[PERF_RECORD_LOST_SAMPLES] = take_lost,
-	[PERF_RECORD_SWITCH] = take_switch,
-	[PERF_RECORD_SWITCH_CPU_WIDE] = take_switch,
-	[PERF_RECORD_NAMESPACES] = take_namespaces,
+	[PERF_RECORD_LOST] = on_lost,
+	[PERF_RECORD_COMM] = on_comm,
+	[PERF_RECORD_EXIT] = on_task,
+	[PERF_RECORD_THROTTLE] = on_throttle,
+	[PERF_RECORD_FORK] = on_task,
+	[PERF_RECORD_READ] = on_read,
+	[PERF_RECORD_SAMPLE] = on_sample,
+	[PERF_RECORD_MMAP2] = on_mmap,
+	[PERF_RECORD_LOST_SAMPLES] = on_lost,
+	[PERF_RECORD_SWITCH] = on_switch,
+	[PERF_RECORD_SWITCH_CPU_WIDE] = on_switch,
+	[PERF_RECORD_NAMESPACES] = on_namespaces,
 };
 
-void perf_take(struct perf_source *s, const struct perf_record *r)
+void perf_consume(struct perf_source *s, const struct perf_record *r)
 {
 	if (r->type < sizeof(takers) / sizeof(*takers) && takers[r->type])
 		takers[r->type](s, r);

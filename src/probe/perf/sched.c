@@ -7,10 +7,8 @@
  */
 #include "base/clock.h"
 #include "base/json.h"
-#include "probe/perf/chain.h"
 #include "probe/perf/perf-private.h"
 #include "probe/perf/source.h"
-#include "probe/perf/wait-sampler.h"
 #include "probe/tasks.h"
 
 #include <errno.h>
@@ -35,7 +33,7 @@ struct sched {
 	struct probe_host *host;
 	struct perf_source *source;
 	int64_t ids[STATES], preempted, wait;
-	uint64_t rows, reported_lost;
+	uint64_t rows;
 };
 
 static void emit(struct sched *s, const struct task *k, int64_t dur_ns, int64_t next_cpu)
@@ -69,7 +67,7 @@ static int64_t state_word(const struct sched *s, int64_t state)
 }
 
 /* Uses the stack read from outside if it was read before the wait ended at `end_ns`. */
-static void take_look(struct task *k, int64_t end_ns)
+static void use_wait_sample(struct task *k, int64_t end_ns)
 {
 	if (k->off.stack == STORE_NULL && k->off.looked_ns && k->off.looked_ns < end_ns)
 		k->off.stack = k->off.look;
@@ -83,20 +81,6 @@ static bool should_sample(const struct sched *s, const struct task *k, int64_t n
 			k->side == TASK_PROGRAM;
 }
 
-static void look_at_waits(struct sched *s, int64_t now_ns)
-{
-	const struct tasks *t = s->host->tasks;
-	unsigned looks = 0;
-	for (size_t i = 0; s->source->stack_bytes && i < t->count && looks < LOOKS_MAX; i++) {
-		struct task *k = t->all[i];
-		if (!should_sample(s, k, now_ns))
-			continue;
-		k->off.look = wait_look(s->source, k);
-		k->off.looked_ns = clock_mono_ns();
-		looks++;
-	}
-}
-
 static void on_switch(void *state, const struct perf_record *r)
 {
 	struct sched *s = state;
@@ -105,7 +89,7 @@ static void on_switch(void *state, const struct perf_record *r)
 		return;
 	if (!(r->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
 		if (k->off.off_ns != STORE_NULL) {
-			take_look(k, r->ts_ns);
+			use_wait_sample(k, r->ts_ns);
 			emit(s, k, r->ts_ns - k->off.off_ns, r->cpu);
 		}
 		k->off.off_ns = STORE_NULL;
@@ -187,20 +171,21 @@ static size_t sched_fds(void *state, int *fds, size_t room)
 	return s->source->wants.has_samples ? 0 : perf_source_fds(s->source, fds, room); /* else cpu returns them */
 }
 
-/* Rows may have been added during another probe's pass. */
-static void count(struct sched *s)
-{
-	probe_count(s->host, &probe_sched, s->rows, s->source->lost - s->reported_lost);
-	s->rows = 0;
-	s->reported_lost = s->source->lost;
-}
-
 static uint64_t pass_sched(void *state, int64_t now_ns)
 {
 	struct sched *s = state;
 	uint64_t taken = perf_source_pass(s->source, now_ns, false);
-	look_at_waits(s, now_ns);
-	count(s);
+	/* Stacks of threads that have waited long enough, a few per pass. */
+	const struct tasks *t = s->host->tasks;
+	unsigned looks = 0;
+	for (size_t i = 0; s->source->stack_bytes && i < t->count && looks < LOOKS_MAX; i++) {
+		struct task *k = t->all[i];
+		if (!should_sample(s, k, now_ns))
+			continue;
+		k->off.look = wait_sample(s->source, k);
+		k->off.looked_ns = clock_mono_ns();
+		looks++;
+	}
 	return taken;
 }
 
@@ -211,12 +196,12 @@ static void finish_sched(void *state, int64_t now_ns)
 	for (size_t i = 0; i < s->host->tasks->count; i++) {
 		struct task *k = s->host->tasks->all[i];
 		if (k->off.off_ns != STORE_NULL && k->end_ns == STORE_NULL) {
-			take_look(k, INT64_MAX);
+			use_wait_sample(k, INT64_MAX);
 			emit(s, k, STORE_NULL, STORE_NULL); /* it still waits */
 		}
 		k->off.off_ns = STORE_NULL;
 	}
-	count(s);
+	probe_count(s->host, &probe_sched, s->rows, s->source->lost);
 }
 
 static void report_sched(void *state, struct json *j)

@@ -1,14 +1,13 @@
 /* Merges the records of all rings in time order; see source.h. They are processed in records.c. */
 #include "probe/perf/source.h"
 
-#include "base/clock.h"
 #include "probe/perf/cursor.h"
-#include "probe/perf/perf-decode.h"
 #include "probe/perf/perf-private.h"
+#include "probe/perf/perf-ring.h"
 #include "probe/tasks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define LATE_NS 2000000 /* older records have reached their ring */
@@ -93,9 +92,78 @@ const struct space *perf_source_space(struct perf_source *s, struct task *proces
 	return process->space;
 }
 
+/* CPU time of threads for which no record reports it. */
+
+int64_t perf_ran_ns(const struct task *k)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", k->pid, k->tid);
+	return perf_number_in(path, STORE_NULL);
+}
+
+/* Threads still alive have no exit record; their time is in /proc. */
+static int64_t read_living(struct perf_source *s)
+{
+	int64_t sum_ns = 0;
+	for (size_t i = 0; i < s->host->tasks->count; i++) {
+		struct task *k = s->host->tasks->all[i];
+		if (k->run_ns != STORE_NULL || k->end_ns != STORE_NULL || (k->start_ns == STORE_NULL && !k->before_ns))
+			continue;
+		k->run_ns = perf_ran_ns(k);
+		if (k->run_ns != STORE_NULL)
+			sum_ns += k->run_ns -= k->before_ns;
+	}
+	return sum_ns;
+}
+
+/* Returns the one exited thread without a reported CPU time; NULL if there are several. */
+static struct task *find_silent(struct perf_source *s)
+{
+	struct task *found = NULL;
+	for (size_t i = 0; i < s->host->tasks->count; i++) {
+		struct task *k = s->host->tasks->all[i];
+		if (k->run_ns == STORE_NULL && k->end_ns != STORE_NULL) {
+			if (found)
+				return NULL;
+			found = k;
+		}
+	}
+	return found;
+}
+
+/*
+ * When threads with equal events alternate on a CPU, the kernel swaps their events
+ * instead of disabling and enabling them. So the event that we opened may end up with
+ * any thread of the tree, and that thread's exit has no record: only inherited events
+ * report. The total is known, though, and that thread used the rest of it.
+ */
+static void read_roots(struct perf_source *s)
+{
+	struct perf_source_private *p = s->private;
+	bool has_inherit = s->host->target.kind == PROBE_COMMAND || s->host->target.kind == PROBE_PID;
+	int64_t rest_ns = 0;
+	uint64_t lost = 0;
+	for (size_t i = 0; i < p->opened_count; i++) {
+		uint64_t values[3] = { 0 }; /* count, time, losses */
+		if (read(p->opened[i].fd, values, sizeof(values)) < 16)
+			continue;
+		rest_ns += has_inherit && p->opened[i].is_leader ? (int64_t)values[1] : 0;
+		lost += values[2];
+	}
+	if (lost > s->lost)
+		s->lost = lost; /* a ring that was full to the end has no LOST record */
+	for (size_t i = 0; i < p->root_count; i++)
+		rest_ns -= p->roots[i].children_ns;
+	if (has_inherit)
+		rest_ns -= read_living(s);
+	struct task *silent = has_inherit ? find_silent(s) : NULL;
+	if (silent && rest_ns >= 0)
+		silent->run_ns = rest_ns;
+}
+
 /* The rings, merged. */
 
-static void look_next(struct perf_source *s, size_t i)
+static void peek_next(struct perf_source *s, size_t i)
 {
 	bool is_bad = false;
 	const struct perf_event_header *h = ring_peek(s->private->rings[i], &is_bad);
@@ -103,7 +171,7 @@ static void look_next(struct perf_source *s, size_t i)
 	s->private->next_ns[i] = h ? decode_time(h) : INT64_MAX;
 }
 
-static bool take_next(struct perf_source *s, size_t i)
+static bool consume_next(struct perf_source *s, size_t i)
 {
 	struct ring *ring = s->private->rings[i];
 	struct perf_record r;
@@ -112,9 +180,9 @@ static bool take_next(struct perf_source *s, size_t i)
 	if (!h)
 		return false;
 	if (decode_record(h, &r))
-		perf_take(s, &r);
+		perf_consume(s, &r);
 	ring_next(ring, h);
-	look_next(s, i);
+	peek_next(s, i);
 	return true;
 }
 
@@ -142,7 +210,7 @@ struct looks {
 	size_t count;
 };
 
-static void show_looks(struct perf_source *s, struct looks *l)
+static void show_samples(struct perf_source *s, struct looks *l)
 {
 	for (size_t i = 0; i < l->count; i++)
 		s->wants.on_look(s->wants.python, &l->records[i]);
@@ -150,14 +218,14 @@ static void show_looks(struct perf_source *s, struct looks *l)
 }
 
 /* Reports new records before their turn: switches at once, samples after them. */
-static void look_ahead(struct perf_source *s, struct ring *ring, struct looks *l)
+static void peek_ahead(struct perf_source *s, struct ring *ring, struct looks *l)
 {
 	struct {
 		struct perf_event_header head;
 		uint8_t body[DECODE_SAMPLE_BYTES];
 	} bytes;
 	struct perf_event_header h;
-	while (ring_look_ahead(ring, &bytes, sizeof(bytes), &h)) {
+	while (ring_peek_ahead(ring, &bytes, sizeof(bytes), &h)) {
 		struct perf_record r;
 		if (h.type == PERF_RECORD_SWITCH && h.size <= sizeof(bytes) && decode_record(&bytes.head, &r))
 			s->wants.on_look_switch(s->wants.python, &r);
@@ -168,7 +236,7 @@ static void look_ahead(struct perf_source *s, struct ring *ring, struct looks *l
 		if (!o || (o->role != ROLE_SAMPLE && o->role != ROLE_WAIT))
 			continue;
 		if (l->count == LOOKS_MAX)
-			show_looks(s, l);
+			show_samples(s, l);
 		l->records[l->count] = r;
 		l->records[l->count++].body = NULL;
 	}
@@ -184,17 +252,17 @@ uint64_t perf_source_pass(struct perf_source *s, int64_t now_ns, bool is_last)
 	struct looks looks;
 	looks.count = 0;
 	for (size_t i = 0; i < p->ring_count; i++)
-		ring_look(p->rings[i]);
+		ring_read_head(p->rings[i]);
 	for (size_t i = 0; i < p->ring_count; i++) {
 		if (s->wants.on_look)
-			look_ahead(s, p->rings[i], &looks);
-		look_next(s, i);
+			peek_ahead(s, p->rings[i], &looks);
+		peek_next(s, i);
 	}
 	if (s->wants.on_look)
-		show_looks(s, &looks);
+		show_samples(s, &looks);
 	int64_t until_ns = is_last || is_pressed(p) ? INT64_MAX - 1 : now_ns - LATE_NS;
 	for (size_t i = earliest(p); p->next_ns[i] <= until_ns; i = earliest(p), taken++) {
-		if (!take_next(s, i))
+		if (!consume_next(s, i))
 			break;
 		if ((taken & 63) == 63)
 			ring_give_back(p->rings[i]);
@@ -211,7 +279,7 @@ uint64_t perf_source_pass(struct perf_source *s, int64_t now_ns, bool is_last)
 	}
 	if (is_last && !p->has_read_roots) {
 		p->has_read_roots = true;
-		perf_read_roots(s);
+		read_roots(s);
 		stacks_name(&s->stacks);
 	}
 	return taken;

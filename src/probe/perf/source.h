@@ -115,7 +115,7 @@ bool perf_point_field(const char *format, const char *field, size_t *at);
 /* Opens all events for the host's target, once: later calls return the result of the first. */
 int perf_source_attach(struct perf_source *s, struct sonde_err *err);
 /* Adds a process that waits before its exec, and its descendants. */
-int perf_source_meet(struct perf_source *s, int32_t pid, struct sonde_err *err);
+int perf_source_on_start(struct perf_source *s, int32_t pid, struct sonde_err *err);
 bool perf_source_is_on(const struct perf_source *s);
 size_t perf_source_fds(struct perf_source *s, int *fds, size_t room);
 /* Consumes records; a second call with the same time does nothing. is_last: consume all. Returns their number. */
@@ -123,7 +123,7 @@ uint64_t perf_source_pass(struct perf_source *s, int64_t now_ns, bool is_last);
 /* Returns the process's mappings, read from /proc if it is older than the recording. */
 const struct space *perf_source_space(struct perf_source *s, struct task *process);
 
-/* events.c: the events that can be sampled, by name. */
+/* The events that can be sampled, by name. */
 struct perf_event_name {
 	const char *name;
 	uint32_t type;

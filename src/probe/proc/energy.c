@@ -1,5 +1,7 @@
 #include "probe/proc/energy.h"
 
+#include "base/cleanup.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +75,7 @@ static int open_zone(struct energy_zone *z, int dirfd, const char *entry)
 
 int energy_open(struct energy *e, const char *path, struct sonde_err *err)
 {
-	DIR *dir = opendir(path);
+	CLEANUP(cleanup_dir) DIR *dir = opendir(path);
 	const struct dirent *entry;
 	int denied = 0;
 	e->count = 0;
@@ -84,8 +86,6 @@ int energy_open(struct energy *e, const char *path, struct sonde_err *err)
 		e->count += !rc;
 		denied = rc ? rc : denied;
 	}
-	if (dir)
-		closedir(dir);
 	if (e->count)
 		return 0;
 	if (!denied)

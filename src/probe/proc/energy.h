@@ -9,7 +9,7 @@
 #define SONDE_PROBE_PROC_ENERGY_H
 
 #include "base/err.h"
-#include "probe/proc/counters.h"
+#include "probe/proc/series.h"
 
 #define ENERGY_DIR "/sys/class/powercap"
 #define ENERGY_ZONES_MAX 32

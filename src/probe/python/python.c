@@ -10,14 +10,15 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "probe/perf/source.h"
-#include "probe/python/merge.h"
+#include "probe/perf/stack-table.h"
+#include "probe/perf/unwind.h"
+#include "probe/python/layout.h"
 #include "probe/python/walk.h"
 #include "probe/tasks.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -35,6 +36,88 @@
 #define SWITCHES_MAX 65536 /* threads */
 #define HURRY_NICE (-15)
 #define HURRY_SLICE_NS 100000
+
+/*
+ * One chain of a sample's native frames and its thread's Python frames.
+ *
+ * Every call of the interpreter's eval function runs one segment of Python frames, from an entry frame inwards; in the
+ * chain the segment replaces that call. The two were read at slightly different times: if their counts differ, calls
+ * and segments are matched from the outermost one, and for a truncated chain from the innermost, so that the Python
+ * frames complete it.
+ */
+struct merge_native {
+	const struct frame *frames; /* innermost first */
+	size_t count;
+	bool is_cut;
+};
+
+enum merge_result {
+	MERGE_NATIVE,  /* no call of the interpreter: nothing to merge */
+	MERGE_JOINED,  /* each call got its segment */
+	MERGE_PARTLY,  /* the counts differed */
+	MERGE_MISSING, /* calls of the interpreter, but the Python frames are unknown */
+};
+
+/* Adds the chain and sets *stack to its number. python NULL: unknown. */
+enum merge_result merge_add(struct stacks *s, const struct merge_native *native, const struct python_stack *python,
+		int64_t *stack);
+
+static bool is_eval(const struct frame *f)
+{
+	const struct python_image *image = f->module ? f->module->python : NULL;
+	return image && f->address >= image->eval_start && f->address < image->eval_end;
+}
+
+static size_t count_evals(const struct merge_native *n)
+{
+	size_t evals = 0;
+	for (size_t i = 0; i < n->count; i++)
+		evals += is_eval(&n->frames[i]);
+	return evals;
+}
+
+static size_t count_stretches(const struct python_stack *p)
+{
+	size_t stretches = 0;
+	for (size_t i = 0; p && i < p->count; i++)
+		stretches += p->frames[i].is_entry;
+	return stretches;
+}
+
+/* Adds one segment, outermost frame first; *left: Python frames not added yet. */
+static int64_t add_stretch(struct stacks *s, const struct python_stack *p, size_t *left, int64_t stack)
+{
+	while (*left) {
+		const struct python_frame *f = &p->frames[--*left];
+		stack = stacks_add(s, stack, f->module, f->address);
+		if (*left && p->frames[*left - 1].is_entry)
+			break;
+	}
+	return stack;
+}
+
+enum merge_result merge_add(struct stacks *s, const struct merge_native *native, const struct python_stack *python,
+		int64_t *stack)
+{
+	size_t evals = count_evals(native), stretches = count_stretches(python);
+	size_t left = python ? python->count : 0, missing = 0;
+	bool is_joined = stretches && (evals || native->is_cut);
+	if (is_joined && native->is_cut)
+		for (; stretches > evals; stretches--)
+			*stack = add_stretch(s, python, &left, *stack);
+	if (native->is_cut && evals > stretches)
+		missing = evals - stretches; /* the outermost calls have none */
+	for (size_t i = native->count; i-- > 0;) {
+		const struct frame *f = &native->frames[i];
+		if (is_joined && left && is_eval(f) && !(missing && missing--))
+			*stack = add_stretch(s, python, &left, *stack);
+		else
+			*stack = stacks_add(s, *stack, f->module, f->address);
+	}
+	if (!is_joined)
+		return evals ? MERGE_MISSING : MERGE_NATIVE;
+	return evals == stretches ? MERGE_JOINED : MERGE_PARTLY;
+}
 
 const struct probe_ops probe_python;
 
@@ -61,7 +144,7 @@ struct python {
 	struct busy busy[BUSY_MAX];
 	bool is_here; /* a Python process was seen */
 	int64_t looked_ns, poll_ns;
-	uint64_t read, joined, partly, missing, late, torn, told, reported_missing;
+	uint64_t read, joined, partly, missing, late, torn;
 	int64_t lag_ns, lag_max_ns, read_ns;
 	uint32_t version;
 };
@@ -113,7 +196,7 @@ static void hurry(void)
 	syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
-static struct python_process *look_at(struct python *y, pid_t pid)
+static struct python_process *inspect(struct python *y, pid_t pid)
 {
 	const struct task *task = tasks_find(y->host->tasks, pid);
 	struct python_process *p = task && task->space ? process_of(y, pid) : NULL;
@@ -121,7 +204,7 @@ static struct python_process *look_at(struct python *y, pid_t pid)
 	if (!p)
 		return NULL;
 	y->memory.error = 0;
-	python_process_look(p, task->space, &y->memory, &why);
+	python_process_inspect(p, task->space, &y->memory, &why);
 	if (why.text[0] && y->memory.error != ESRCH)
 		advise(y, pid, &why, y->memory.error);
 	if (p->state != PYTHON_READY)
@@ -131,15 +214,6 @@ static struct python_process *look_at(struct python *y, pid_t pid)
 		hurry();
 	y->is_here = true;
 	return p;
-}
-
-static void note_busy(struct python *y, int32_t tid, int64_t ts_ns)
-{
-	struct busy *oldest = y->busy;
-	for (size_t i = 0; i < BUSY_MAX && oldest->tid != tid; i++)
-		if (y->busy[i].tid == tid || y->busy[i].ts_ns < oldest->ts_ns)
-			oldest = &y->busy[i];
-	*oldest = (struct busy){ tid, ts_ns };
 }
 
 static void on_look_switch(void *state, const struct perf_record *r)
@@ -165,11 +239,16 @@ static int64_t lag_of(struct python *y, const struct perf_record *r, int64_t now
 static void on_look(void *state, const struct perf_record *r)
 {
 	struct python *y = state;
-	struct python_process *p = r->tid > 0 ? look_at(y, r->pid) : NULL;
+	struct python_process *p = r->tid > 0 ? inspect(y, r->pid) : NULL;
 	int64_t now_ns = clock_mono_ns();
 	if (!p)
 		return;
-	note_busy(y, r->tid, r->ts_ns);
+	/* Replaces its last time, or that of the thread that was seen longest ago. */
+	struct busy *oldest = y->busy;
+	for (size_t i = 0; i < BUSY_MAX && oldest->tid != r->tid; i++)
+		if (y->busy[i].tid == r->tid || y->busy[i].ts_ns < oldest->ts_ns)
+			oldest = &y->busy[i];
+	*oldest = (struct busy){ r->tid, r->ts_ns };
 	int64_t lag_ns = lag_of(y, r, now_ns);
 	if (lag_ns > LATE_NS || y->next - y->first == WAITING_MAX) {
 		y->late++;
@@ -283,13 +362,6 @@ static int64_t due_python(void *state)
 	return due_ns > y->looked_ns + POLL_NS_MIN ? due_ns : y->looked_ns + POLL_NS_MIN;
 }
 
-static void count(struct python *y)
-{
-	probe_count(y->host, &probe_python, y->joined + y->partly - y->told, y->missing - y->reported_missing);
-	y->told = y->joined + y->partly;
-	y->reported_missing = y->missing;
-}
-
 static uint64_t pass_python(void *state, int64_t now_ns)
 {
 	struct python *y = state;
@@ -297,7 +369,6 @@ static uint64_t pass_python(void *state, int64_t now_ns)
 	y->looked_ns = now_ns;
 	if (!y->is_here && y->poll_ns <= FIRST_POLL_NS_MAX)
 		y->poll_ns *= 2;
-	count(y);
 	return taken;
 }
 
@@ -305,7 +376,7 @@ static void finish_python(void *state, int64_t now_ns)
 {
 	struct python *y = state;
 	perf_source_pass(y->source, now_ns, true);
-	count(y);
+	probe_count(y->host, &probe_python, y->joined + y->partly, y->missing);
 }
 
 static void report_python(void *state, struct json *j)

@@ -5,21 +5,16 @@
 #include "probe/syscall/syscall-table.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/bpf.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #define RING_BYTES (8u << 20)
 #define PROCESSES_MAX 65536
 #define PAGE 4096
-#define MEMORY_MAJOR 1
 #define INITIAL_PIDS "pid:[4026531836]" /* the kernel's PROC_PID_INIT_INO */
 
 static const uint8_t arg_regs[6] = { 14, 13, 12, 7, 9, 8 }; /* di si dx r10 r8 r9 */
@@ -30,7 +25,7 @@ static int bpf(enum bpf_cmd command, union bpf_attr *attr)
 	return rc < 0 ? -errno : (int)rc;
 }
 
-static int make_map(uint32_t type, uint32_t key, uint32_t value, uint32_t count)
+static int create_map(uint32_t type, uint32_t key, uint32_t value, uint32_t count)
 {
 	union bpf_attr a = { .map_type = type, .key_size = key, .value_size = value, .max_entries = count };
 	return bpf(BPF_MAP_CREATE, &a);
@@ -81,21 +76,6 @@ static uint64_t spec_of(const struct syscall_row *row)
 	return spec;
 }
 
-static int fill_rows(const struct kernel_calls *k)
-{
-	for (uint32_t i = 0; i < SYSCALLS_MAX; i++) {
-		if (!syscall_rows[i].name)
-			continue;
-		uint64_t spec = spec_of(&syscall_rows[i]);
-		if (syscall_rows[i].effect == SYSCALL_PAIRS)
-			spec |= (uint64_t)arg_regs[i == SYS_socketpair ? 3 : 0] * 8 << 16;
-		int rc = put(k->rows, &i, &spec);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int map_ring(struct kernel_calls *k)
 {
 	void *at = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, k->ring, 0);
@@ -109,19 +89,29 @@ static int map_ring(struct kernel_calls *k)
 	return 0;
 }
 
-static int make_maps(struct kernel_calls *k)
+static int create_maps(struct kernel_calls *k)
 {
-	k->seen = make_map(BPF_MAP_TYPE_HASH, 4, 4, PROCESSES_MAX);
-	k->rows = make_map(BPF_MAP_TYPE_ARRAY, 4, 8, SYSCALLS_MAX);
-	k->starts = make_map(BPF_MAP_TYPE_LRU_HASH, 8, 8, PROCESSES_MAX);
-	k->scratch = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, (uint32_t)(KERNEL_RECORD_MAX + 7) & ~7u, 1);
-	k->ring = make_map(BPF_MAP_TYPE_RINGBUF, 0, 0, RING_BYTES);
-	k->lost = make_map(BPF_MAP_TYPE_ARRAY, 4, 8, 1);
+	k->seen = create_map(BPF_MAP_TYPE_HASH, 4, 4, PROCESSES_MAX);
+	k->rows = create_map(BPF_MAP_TYPE_ARRAY, 4, 8, SYSCALLS_MAX);
+	k->starts = create_map(BPF_MAP_TYPE_LRU_HASH, 8, 8, PROCESSES_MAX);
+	k->scratch = create_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, (uint32_t)(KERNEL_RECORD_MAX + 7) & ~7u, 1);
+	k->ring = create_map(BPF_MAP_TYPE_RINGBUF, 0, 0, RING_BYTES);
+	k->lost = create_map(BPF_MAP_TYPE_ARRAY, 4, 8, 1);
 	const int all[] = { k->seen, k->rows, k->starts, k->scratch, k->ring, k->lost };
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (all[i] < 0)
 			return all[i];
-	return fill_rows(k);
+	for (uint32_t i = 0; i < SYSCALLS_MAX; i++) {
+		if (!syscall_rows[i].name)
+			continue;
+		uint64_t spec = spec_of(&syscall_rows[i]);
+		if (syscall_rows[i].effect == SYSCALL_PAIRS)
+			spec |= (uint64_t)arg_regs[i == SYS_socketpair ? 3 : 0] * 8 << 16;
+		int rc = put(k->rows, &i, &spec);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 static int start(struct kernel_calls *k, int i, const char *point,
@@ -153,7 +143,7 @@ int kernel_calls_open(struct kernel_calls *k)
 #ifndef __x86_64__
 	return -ENOTSUP;
 #endif
-	int rc = has_kernel_pids() ? make_maps(k) : -ENOTSUP;
+	int rc = has_kernel_pids() ? create_maps(k) : -ENOTSUP;
 	if (!rc)
 		rc = map_ring(k);
 	if (!rc)
@@ -199,7 +189,7 @@ static const uint32_t *head_of(const struct kernel_calls *k)
 	return (const uint32_t *)(const void *)(k->data + (k->at & (RING_BYTES - 1)));
 }
 
-static void take_text(struct syscall_event *e, unsigned i, const void *from, size_t bytes)
+static void add_text(struct syscall_event *e, unsigned i, const void *from, size_t bytes)
 {
 	char *to = (char *)(e + 1);
 	for (unsigned n = 0; n < i; n++)
@@ -209,15 +199,8 @@ static void take_text(struct syscall_event *e, unsigned i, const void *from, siz
 	e->text_bytes[i] = (uint16_t)bytes;
 }
 
-static bool can_be_sought(uint64_t mode)
-{
-	uint32_t device = (uint32_t)(mode >> 32);
-	return S_ISREG((mode_t)(mode & 0xffff)) || S_ISBLK((mode_t)(mode & 0xffff)) ||
-			(S_ISCHR((mode_t)(mode & 0xffff)) && device >> 20 == MEMORY_MAJOR);
-}
-
 /* The blob follows the texts; the row's letters define its type. */
-static void take_blob(struct syscall_event *e, const struct syscall_row *row, unsigned texts, const uint8_t *at,
+static void parse_blob(struct syscall_event *e, const struct syscall_row *row, unsigned texts, const uint8_t *at,
 		size_t bytes)
 {
 	int32_t ends[2];
@@ -233,7 +216,7 @@ static void take_blob(struct syscall_event *e, const struct syscall_row *row, un
 			e->size += (int64_t)v.iov_len;
 		}
 	} else {
-		take_text(e, texts, at, bytes);
+		add_text(e, texts, at, bytes);
 	}
 }
 
@@ -247,7 +230,7 @@ static void translate(const struct kernel_record *r, size_t bytes, struct syscal
 		.end_ns = (int64_t)r->end_ns,
 		.ret = r->ret,
 		.size = -1,
-		.is_seekable = can_be_sought(r->mode) };
+		.is_seekable = syscall_is_seekable(r->mode & 0xffff, (unsigned)(r->mode >> 52)) };
 	for (int i = 0; i < 6; i++)
 		e->args[i] = r->regs[arg_regs[i]];
 	const uint8_t *at = r->bytes, *behind = (const uint8_t *)r + bytes;
@@ -255,13 +238,13 @@ static void translate(const struct kernel_record *r, size_t bytes, struct syscal
 	unsigned n = 0;
 	for (unsigned i = 0; i < 2; i++) {
 		if (texts[i] > 0 && texts[i] <= behind - at && texts[i] <= SYSCALL_TEXT_MAX) {
-			take_text(e, n, at, (size_t)texts[i] - 1);
+			add_text(e, n, at, (size_t)texts[i] - 1);
 			at += texts[i];
 		}
 		n += (r->spec >> 8 * i & 0x78) != 0;
 	}
 	if (r->blob > 0 && r->blob <= behind - at)
-		take_blob(e, &syscall_rows[e->number], n, at, (size_t)r->blob);
+		parse_blob(e, &syscall_rows[e->number], n, at, (size_t)r->blob);
 }
 
 bool kernel_calls_peek(struct kernel_calls *k, uint64_t end, struct syscall_event *e)

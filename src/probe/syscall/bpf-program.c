@@ -1,10 +1,94 @@
 /* See bpf-program.h. The verifier rejects what it cannot prove, so bounds are enforced with masks. */
 #include "probe/syscall/bpf-program.h"
 
-#include "probe/syscall/btf.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
 #include "probe/syscall/syscall-table.h"
 
+#include <fcntl.h>
+#include <linux/btf.h>
+#include <string.h>
+
+#define FILE_MAX ((size_t)64 << 20)
 #define BLOB_MAX 256
+
+struct btf_place {
+	const char *type, *member;
+	int32_t offset; /* in bytes; -1: not found */
+};
+
+/* Offsets of struct members in the running kernel, from its BTF. */
+
+/* Bytes after a type, by its kind. */
+static size_t tail_bytes(uint32_t kind, uint32_t count)
+{
+	switch (kind) {
+	case BTF_KIND_INT:
+	case BTF_KIND_VAR:
+	case BTF_KIND_DECL_TAG:
+		return 4;
+	case BTF_KIND_ARRAY:
+		return sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return count * sizeof(struct btf_member);
+	case BTF_KIND_ENUM:
+	case BTF_KIND_FUNC_PROTO:
+		return count * (size_t)8;
+	case BTF_KIND_DATASEC:
+	case BTF_KIND_ENUM64:
+		return count * (size_t)12;
+	default:
+		return 0;
+	}
+}
+
+static void inspect(const struct btf_type *t, const char *texts, size_t text_bytes, struct btf_place *p)
+{
+	const struct btf_member *m = (const void *)(t + 1);
+	for (uint32_t i = 0; i < BTF_INFO_VLEN(t->info); i++) {
+		uint32_t bits = BTF_INFO_KFLAG(t->info) ? BTF_MEMBER_BIT_OFFSET(m[i].offset) : m[i].offset;
+		if (m[i].name_off < text_bytes && !strcmp(texts + m[i].name_off, p->member))
+			p->offset = (int32_t)(bits / 8);
+	}
+}
+
+static void walk(const char *at, size_t bytes, const char *texts, size_t text_bytes, struct btf_place *places,
+		size_t count)
+{
+	while (bytes >= sizeof(struct btf_type)) {
+		const struct btf_type *t = (const void *)at;
+		uint32_t kind = BTF_INFO_KIND(t->info);
+		size_t whole = sizeof(*t) + tail_bytes(kind, BTF_INFO_VLEN(t->info));
+		if (whole > bytes)
+			return;
+		for (size_t i = 0; kind == BTF_KIND_STRUCT && t->name_off < text_bytes && i < count; i++)
+			if (!strcmp(texts + t->name_off, places[i].type))
+				inspect(t, texts, text_bytes, &places[i]);
+		at += whole;
+		bytes -= whole;
+	}
+}
+
+static void btf_find(struct btf_place *places, size_t count)
+{
+	CLEANUP(buf_release) struct buf file = BUF_INIT;
+	struct btf_header h;
+	for (size_t i = 0; i < count; i++)
+		places[i].offset = -1;
+	if (fs_read_file(AT_FDCWD, "/sys/kernel/btf/vmlinux", FILE_MAX, &file, NULL) || file.len < sizeof(h))
+		return;
+	memcpy(&h, file.data, sizeof(h));
+	size_t types = (size_t)h.hdr_len + h.type_off, texts = (size_t)h.hdr_len + h.str_off;
+	if (h.magic != BTF_MAGIC || types > file.len || h.type_len > file.len - types || texts > file.len ||
+			h.str_len > file.len - texts || !h.str_len || file.data[texts + h.str_len - 1])
+		return;
+	walk(file.data + types, h.type_len, file.data + texts, h.str_len, places, count);
+}
+
+/* Programs. */
+
 #define AT(field) ((int16_t)offsetof(struct kernel_record, field))
 
 static void add(struct program *c, uint8_t op, uint8_t dst, uint8_t src, int16_t off, int32_t imm)
@@ -92,7 +176,7 @@ static void end(struct program *c)
 }
 
 /* r0 = map value for the key on the stack; exits if missing. */
-static void look_up(struct program *c, int map, int16_t key)
+static void lookup(struct program *c, int map, int16_t key)
 {
 	load_map(c, BPF_REG_1, map);
 	move(c, BPF_REG_2, BPF_REG_10);
@@ -110,15 +194,15 @@ static void begin(struct program *c, const struct kernel_calls *k)
 	store(c, BPF_REG_10, -8, BPF_REG_0);
 	alu(c, BPF_RSH, BPF_REG_0, 32);
 	store32(c, BPF_REG_10, -16, BPF_REG_0);
-	look_up(c, k->seen, -16);
+	lookup(c, k->seen, -16);
 }
 
 /* r0 = spec of the call with the number in r1; exits if the call is not recorded. */
-static void look_up_spec(struct program *c, const struct kernel_calls *k)
+static void lookup_spec(struct program *c, const struct kernel_calls *k)
 {
 	out_if(c, BPF_JGT, BPF_REG_1, SYSCALLS_MAX - 1);
 	store32(c, BPF_REG_10, -16, BPF_REG_1);
-	look_up(c, k->rows, -16);
+	lookup(c, k->rows, -16);
 	load(c, BPF_REG_0, BPF_REG_0, 0);
 	out_if(c, BPF_JEQ, BPF_REG_0, 0);
 }
@@ -127,7 +211,7 @@ void program_enter(struct program *c, const struct kernel_calls *k)
 {
 	begin(c, k);
 	load(c, BPF_REG_1, BPF_REG_6, 8);
-	look_up_spec(c, k);
+	lookup_spec(c, k);
 	call(c, BPF_FUNC_ktime_get_ns);
 	store(c, BPF_REG_10, -24, BPF_REG_0);
 	load_map(c, BPF_REG_1, k->starts);
@@ -257,12 +341,12 @@ static void copy_mode(struct program *c)
 void program_exit(struct program *c, const struct kernel_calls *k)
 {
 	begin(c, k);
-	look_up(c, k->starts, -8);
+	lookup(c, k->starts, -8);
 	load(c, BPF_REG_8, BPF_REG_0, 0);
 	out_if(c, BPF_JEQ, BPF_REG_8, 0);
 	store_zero(c, BPF_REG_0, 0);
 	store_zero(c, BPF_REG_10, -16);
-	look_up(c, k->scratch, -16);
+	lookup(c, k->scratch, -16);
 	move(c, BPF_REG_7, BPF_REG_0);
 	store(c, BPF_REG_7, AT(ts_ns), BPF_REG_8);
 	call(c, BPF_FUNC_ktime_get_ns);
@@ -277,7 +361,7 @@ void program_exit(struct program *c, const struct kernel_calls *k)
 	load(c, BPF_REG_3, BPF_REG_6, 0);
 	call(c, BPF_FUNC_probe_read_kernel);
 	load(c, BPF_REG_1, BPF_REG_7, AT(regs) + 15 * 8);
-	look_up_spec(c, k);
+	lookup_spec(c, k);
 	move(c, BPF_REG_8, BPF_REG_0);
 	store(c, BPF_REG_7, AT(spec), BPF_REG_8);
 	store_zero(c, BPF_REG_7, AT(text1));
@@ -297,7 +381,7 @@ void program_exit(struct program *c, const struct kernel_calls *k)
 	call(c, BPF_FUNC_ringbuf_output);
 	out_if(c, BPF_JEQ, BPF_REG_0, 0);
 	store_zero(c, BPF_REG_10, -16);
-	look_up(c, k->lost, -16);
+	lookup(c, k->lost, -16);
 	set(c, BPF_REG_1, 1);
 	add(c, BPF_STX | BPF_DW | BPF_ATOMIC, BPF_REG_0, BPF_REG_1, 0, BPF_ADD);
 	end(c);

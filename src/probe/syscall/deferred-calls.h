@@ -15,7 +15,52 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "probe/syscall/deferred-names.h"
+#include "probe/syscall/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define DEFERRED_CLOSINGS 64
+#define DEFERRED_NAMES 1024
+
+/* Entry or exit of a call, from a tracepoint. */
+struct deferred_point {
+	int32_t pid, tid;
+	uint32_t cpu;
+	int64_t ts_ns;
+	int64_t number;
+	uint64_t args[6]; /* of an entry */
+	int64_t ret;      /* of an exit */
+};
+
+/* A call that closes descriptors or changes names; pid 0: of all processes. */
+struct deferred_closing {
+	int32_t pid, tid;
+	uint32_t first, last;
+	int64_t end_ns; /* 0: still running */
+};
+
+struct deferred_name {
+	size_t at; /* position of its event */
+	int32_t pid;
+	int fd;
+	bool is_path; /* it was opened by name */
+	bool is_seekable;
+	char *text; /* NULL: it could not be read */
+};
+
+/* Descriptors with names to read, and the calls that invalidate them. */
+struct deferred_names {
+	uint64_t told, dropped; /* reported and discarded names */
+	/* private */
+	struct deferred_name looks[DEFERRED_NAMES]; /* in event order, without closed descriptors */
+	size_t count, next;
+	struct deferred_closing closings[DEFERRED_CLOSINGS]; /* still running */
+	size_t closing_count;
+	struct deferred_closing ended[DEFERRED_CLOSINGS]; /* the latest ones */
+	size_t ended_count;                               /* total */
+	bool is_crowded; /* too many at once: no name is trusted until all have returned */
+};
 
 struct late {
 	struct deferred_names names;
@@ -33,10 +78,14 @@ int deferred_init(struct late *l);
 void deferred_release(struct late *l);
 
 void deferred_watched(struct late *l, const struct syscall_event *e); /* by the ptrace process, with its texts */
-void deferred_begin(struct late *l, const struct deferred_point *p);
-void deferred_end(struct late *l, const struct deferred_point *p);
+void deferred_on_enter(struct late *l, const struct deferred_point *p);
+void deferred_on_exit(struct late *l, const struct deferred_point *p);
 void deferred_thread_ended(struct late *l, int32_t pid, int32_t tid, int64_t ts_ns);
 void deferred_lost(struct late *l, int64_t ts_ns); /* records before this one */
+bool deferred_is_closing(int64_t number);          /* does such a call close descriptors or change names? */
+void deferred_names_on_seen(struct deferred_names *n, const struct deferred_point *p); /* ahead of its turn */
+void deferred_names_forget(struct deferred_names *n, int32_t pid);                     /* of pid, or all (0) */
+bool deferred_names_read(struct deferred_names *n);                                    /* false: none requested */
 /* Whether records may be missing between any two: then the file of a descriptor is unknown. */
 void deferred_set_untraced(struct late *l, bool is_untraced);
 /* Returns the next complete event, valid until the next call; NULL at the end, then new records may be added. */

@@ -7,7 +7,9 @@
 #ifndef SONDE_PROBE_SYSCALL_EVENT_H
 #define SONDE_PROBE_SYSCALL_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #define SYSCALL_TEXTS 3
 #define SYSCALL_TEXT_MAX 4096
@@ -40,5 +42,11 @@ struct syscall_event {
 	int64_t size; /* total of a vector; -1: none */
 	uint64_t args[6];
 };
+
+/* Can the offset of an opened file be moved? Major number 1 is /dev/null and the like. */
+static inline bool syscall_is_seekable(mode_t mode, unsigned major_number)
+{
+	return S_ISREG(mode) || S_ISBLK(mode) || (S_ISCHR(mode) && major_number == 1);
+}
 
 #endif

@@ -1,5 +1,7 @@
 #include "probe/syscall/fd-table.h"
 
+#include "base/vec.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,15 +31,10 @@ static struct files_fd *entry(struct files *f, int fd)
 	if (fd < 0 || fd >= FDS_MAX)
 		return NULL;
 	if ((size_t)fd >= f->cap) {
-		size_t cap = f->cap ? f->cap : 64;
-		while (cap <= (size_t)fd)
-			cap *= 2;
-		struct files_fd *more = realloc(f->fds, cap * sizeof(*more));
-		if (!more)
+		size_t old = f->cap;
+		if (!VEC_GROW(f->fds, f->cap, (size_t)fd + 1, FDS_MAX))
 			return NULL;
-		memset(more + f->cap, 0, (cap - f->cap) * sizeof(*more));
-		f->fds = more;
-		f->cap = cap;
+		memset(f->fds + old, 0, (f->cap - old) * sizeof(*f->fds));
 	}
 	return &f->fds[fd];
 }

@@ -33,9 +33,9 @@ struct point_calls {
 int point_calls_open(struct point_calls *c, const struct probe_target *t, struct sonde_err *err);
 void point_calls_release(struct point_calls *c);
 size_t point_calls_fds(const struct point_calls *c, int *fds, size_t room);
-/* Sets the end for point_calls_take to the records written by now; call before reading the ptrace process's events. */
+/* Sets the end for point_calls_consume to the records written by now; call before the ptrace events are read. */
 void point_calls_mark(struct point_calls *c, bool is_last);
 /* Converts them and the ptrace process's events to events of c->late. Returns the bytes consumed of the latter. */
-size_t point_calls_take(struct point_calls *c, const char *events, size_t bytes);
+size_t point_calls_consume(struct point_calls *c, const char *events, size_t bytes);
 
 #endif

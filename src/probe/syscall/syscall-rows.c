@@ -1,9 +1,7 @@
 /* Converts events to rows; see syscall-rows.h. Descriptors and paths are in fd-table.c. */
 #include "probe/syscall/syscall-rows.h"
 
-#include "probe/syscall/call.h"
 #include "probe/syscall/fd-table.h"
-#include "probe/syscall/syscall-table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -116,7 +114,7 @@ static void end(struct syscall_rows *r, const struct syscall_event *e)
 /* Calls. */
 
 /* Applies the call's effect on descriptors; returns the file of the call. */
-static int64_t take_effect(struct call *c)
+static int64_t apply_effect(struct call *c)
 {
 	struct files *f = &c->process->files;
 	const struct syscall_event *e = c->event;
@@ -167,18 +165,8 @@ static int64_t take_effect(struct call *c)
 	}
 }
 
-static void take_offset(struct call *c)
-{
-	struct files *f = &c->process->files;
-	bool is_copy = c->row->effect == SYSCALL_COPIES;
-	if (c->row->effect == SYSCALL_MOVES || (is_copy && !c->event->args[c->event->number == SYS_sendfile ? 2 : 1]))
-		c->io.offset = files_advance(f, c->fd, c->event->tid, c->io.ret);
-	if (c->row->effect == SYSCALL_SEEKS)
-		files_seek(f, c->fd, c->event->tid, c->io.ret);
-}
-
 /* A pair's second descriptor is stored as an argument: after those of a socketpair, before those of a pipe. */
-static void take_pair(struct call *c)
+static void set_pair(struct call *c)
 {
 	int64_t flags = c->io.arg0, second = c->errnum ? -1 : (int64_t)c->event->args[5];
 	second = !c->errnum && second < 0 ? STORE_NULL : second; /* not seen */
@@ -193,7 +181,7 @@ static void take_pair(struct call *c)
 }
 
 /* Converts paths to files; a path that opened a file becomes its name. */
-static void take_paths(struct call *c, int64_t file)
+static void set_paths(struct call *c, int64_t file)
 {
 	struct files *f = &c->process->files;
 	c->io.file = file;
@@ -256,10 +244,15 @@ static void emit_call(struct syscall_rows *r, const struct syscall_event *e, int
 	c.io.ts_ns = ts_ns;
 	c.io.dur_ns = e->end_ns - ts_ns;
 	c.is_left_out = call_is_unwanted(&c, &r->host->options); /* before a close removes the file */
-	take_offset(&c);
-	int64_t file = take_effect(&c);
-	take_paths(&c, c.row->effect == SYSCALL_UNMAPS ? c.io.file : file);
-	take_pair(&c);
+	struct files *f = &c.process->files;
+	bool is_copy = c.row->effect == SYSCALL_COPIES;
+	if (c.row->effect == SYSCALL_MOVES || (is_copy && !c.event->args[c.event->number == SYS_sendfile ? 2 : 1]))
+		c.io.offset = files_advance(f, c.fd, c.event->tid, c.io.ret);
+	if (c.row->effect == SYSCALL_SEEKS)
+		files_seek(f, c.fd, c.event->tid, c.io.ret);
+	int64_t file = apply_effect(&c);
+	set_paths(&c, c.row->effect == SYSCALL_UNMAPS ? c.io.file : file);
+	set_pair(&c);
 	int64_t id = call_id(r, &c);
 	if (c.is_left_out || id == STORE_NULL) {
 		r->filtered++;
@@ -341,7 +334,7 @@ static void forget(struct syscall_rows *r, int32_t pid)
 			files_forget(&p->files);
 }
 
-static void take_call(struct syscall_rows *r, const struct syscall_event *e)
+static void on_call(struct syscall_rows *r, const struct syscall_event *e)
 {
 	struct rows_process *p = get(r, e->pid);
 	if (!p)
@@ -353,13 +346,13 @@ static void take_call(struct syscall_rows *r, const struct syscall_event *e)
 		emit_call(r, e, ts_ns);
 }
 
-void syscall_rows_take(struct syscall_rows *r, const struct syscall_event *e)
+void syscall_rows_add(struct syscall_rows *r, const struct syscall_event *e)
 {
 	struct store_text text;
 	struct rows_process *p;
 	switch ((enum syscall_event_kind)e->kind) {
 	case SYSCALL_CALL:
-		take_call(r, e);
+		on_call(r, e);
 		break;
 	case SYSCALL_BEGIN:
 		begin(r, e);

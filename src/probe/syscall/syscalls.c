@@ -39,8 +39,7 @@ struct syscalls {
 	struct syscall_event *call; /* buffer for one event of the kernel */
 	struct syscall_rows rows;
 	struct buf in; /* events, the last may be incomplete */
-	uint64_t told;
-	bool is_over; /* the ptrace process has exited */
+	bool is_over;  /* the ptrace process has exited */
 };
 
 static void free_syscalls(void *state)
@@ -58,7 +57,7 @@ static void free_syscalls(void *state)
 static int open_syscalls(struct probe_host *host, void **state, struct sonde_err *err)
 {
 #ifndef __x86_64__
-	return err_set(err, ENOTSUP, "system calls are known by their x86-64 numbers alone");
+	return err_set(err, ENOTSUP, "system calls are supported on x86-64 only");
 #endif
 	if (host->options.has_own_pids)
 		return err_set(err, ENOTSUP, "system calls are not seen in a sandbox or container");
@@ -102,19 +101,6 @@ static const struct {
 } ways[] = { { "bpf", start_bpf }, { "perf", start_points }, { "ptrace", start_stops } };
 #define WAYS (sizeof(ways) / sizeof(*ways))
 
-static int choose_way(struct syscalls *s, struct sonde_err *err)
-{
-	const char *wanted = s->host->options.calls_by;
-	int rc = -ENOTSUP;
-	for (size_t i = 0; rc && i < WAYS; i++) {
-		if (wanted && strcmp(wanted, ways[i].name) != 0)
-			continue;
-		rc = ways[i].start(s, err);
-		s->by = ways[i].name;
-	}
-	return rc;
-}
-
 static int attach_syscalls(void *state, struct sonde_err *err)
 {
 	struct syscalls *s = state;
@@ -124,7 +110,15 @@ static int attach_syscalls(void *state, struct sonde_err *err)
 				"system calls are seen of a command or a process, not of a machine or control group");
 		return -ENOTSUP;
 	}
-	int rc = choose_way(s, err);
+	/* The first way that starts, or only the one that was asked for. */
+	const char *wanted = s->host->options.calls_by;
+	int rc = -ENOTSUP;
+	for (size_t i = 0; rc && i < WAYS; i++) {
+		if (wanted && strcmp(wanted, ways[i].name) != 0)
+			continue;
+		rc = ways[i].start(s, err);
+		s->by = ways[i].name;
+	}
 	if (rc)
 		return rc;
 	struct watcher_options o = { .seen = s->kernel.seen,
@@ -181,7 +175,7 @@ static void add_links(struct syscall_event *e)
  * known before its first call. An event later than `until_ns` may have earlier calls
  * behind `end` and stays queued.
  */
-static uint64_t take_events(struct syscalls *s, uint64_t end, int64_t until_ns)
+static uint64_t consume_events(struct syscalls *s, uint64_t end, int64_t until_ns)
 {
 	uint64_t taken = 0;
 	size_t at = 0;
@@ -189,11 +183,11 @@ static uint64_t take_events(struct syscalls *s, uint64_t end, int64_t until_ns)
 		const struct syscall_event *e = event_at(s, at);
 		bool has_call = s->kernel.seen >= 0 && kernel_calls_peek(&s->kernel, end, s->call);
 		if (e && (s->kernel.seen < 0 || e->ts_ns <= (has_call ? s->call->end_ns : until_ns))) {
-			syscall_rows_take(&s->rows, e);
+			syscall_rows_add(&s->rows, e);
 			at += e->bytes;
 		} else if (has_call) {
 			add_links(s->call);
-			syscall_rows_take(&s->rows, s->call);
+			syscall_rows_add(&s->rows, s->call);
 			kernel_calls_next(&s->kernel);
 		} else {
 			break;
@@ -205,20 +199,15 @@ static uint64_t take_events(struct syscalls *s, uint64_t end, int64_t until_ns)
 }
 
 /* The same with tracepoints. */
-static uint64_t take_points(struct syscalls *s)
+static uint64_t consume_points(struct syscalls *s)
 {
 	uint64_t taken = 0;
-	size_t at = point_calls_take(&s->points, s->in.data, s->in.len);
+	size_t at = point_calls_consume(&s->points, s->in.data, s->in.len);
 	for (const struct syscall_event *e; (e = deferred_next(&s->points.late)); taken++)
-		syscall_rows_take(&s->rows, e);
+		syscall_rows_add(&s->rows, e);
 	memmove(s->in.data, s->in.data + at, s->in.len - at);
 	s->in.len -= at;
 	return taken;
-}
-
-static uint64_t lost_calls(const struct syscalls *s)
-{
-	return s->kernel.seen >= 0 ? kernel_calls_lost(&s->kernel) : s->points.lost;
 }
 
 static uint64_t read_events(struct syscalls *s, bool is_last)
@@ -237,16 +226,14 @@ static uint64_t read_events(struct syscalls *s, bool is_last)
 			break;
 		s->in.len += (size_t)n;
 		if (s->kernel.seen < 0 && !s->points.is_on)
-			taken += take_events(s, 0, until_ns);
+			taken += consume_events(s, 0, until_ns);
 		if (n < READ_BYTES && !is_last)
 			break;
 	}
 	if (s->kernel.seen >= 0)
-		taken += take_events(s, is_last ? kernel_calls_end(&s->kernel) : end, until_ns);
+		taken += consume_events(s, is_last ? kernel_calls_end(&s->kernel) : end, until_ns);
 	if (s->points.is_on)
-		taken += take_points(s);
-	probe_count(s->host, &probe_syscalls, s->rows.rows - s->told, is_last ? lost_calls(s) : 0);
-	s->told = s->rows.rows;
+		taken += consume_points(s);
 	return taken;
 }
 
@@ -257,9 +244,15 @@ static uint64_t pass_syscalls(void *state, int64_t now_ns)
 	return read_events(s, false);
 }
 
-/* Reports what was not recorded. */
-static void remark(struct syscalls *s)
+static void finish_syscalls(void *state, int64_t now_ns)
 {
+	struct syscalls *s = state;
+	(void)now_ns;
+	watcher_stop(&s->watcher);
+	read_events(s, true);
+	probe_count(s->host, &probe_syscalls, s->rows.rows,
+			s->kernel.seen >= 0 ? kernel_calls_lost(&s->kernel) : s->points.lost);
+	/* Reports what was not recorded. */
 	struct sonde_err why = SONDE_ERR_INIT;
 	char foreign[96] = "", unnamed[96] = "";
 	uint64_t unnamed_count = s->points.is_on ? s->rows.unnamed : 0;
@@ -276,15 +269,6 @@ static void remark(struct syscalls *s)
 	if (unnamed_count)
 		err_hint(&why, "--syscalls-by ptrace knows all paths, at 20 us a call");
 	probe_remark(s->host, &probe_syscalls, &why);
-}
-
-static void finish_syscalls(void *state, int64_t now_ns)
-{
-	struct syscalls *s = state;
-	(void)now_ns;
-	watcher_stop(&s->watcher);
-	read_events(s, true);
-	remark(s);
 }
 
 static void report_syscalls(void *state, struct json *j)

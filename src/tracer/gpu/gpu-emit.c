@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <time.h>
 
 static const struct sonde_gpu_api *api;
@@ -21,7 +20,7 @@ bool gpu_is_on(void)
 	return api && (__atomic_load_n(api->categories, __ATOMIC_RELAXED) & SONDE_CAT_GPU);
 }
 
-void gpu_tell(const struct sonde_gpu_command *c)
+void gpu_emit(const struct sonde_gpu_command *c)
 {
 	if (gpu_is_on())
 		api->command(c);

@@ -14,7 +14,7 @@
 #define GPU_EXPORT __attribute__((visibility("default")))
 
 bool gpu_is_on(void); /* are GPU commands recorded? */
-void gpu_tell(const struct sonde_gpu_command *c);
+void gpu_emit(const struct sonde_gpu_command *c);
 void gpu_drop(void);
 int64_t gpu_now_ns(void);
 

@@ -5,17 +5,195 @@
  * categories. push and pop return the same values as without a tool, so the program sees no difference. No memory is
  * freed while the program runs: handles stay valid until it exits.
  */
-#include "tracer/gpu/nvtx.h"
-
 #include "sonde/sonde.h"
 #include "tracer/gpu/gpu-layer.h"
-#include "tracer/gpu/nvtx-names.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <wchar.h>
+
+/*
+ * nvtx: our own declarations of the parts of NVTX 3 that an injection library needs.
+ *
+ * NVTX passes a function that returns export tables by number. The callback table returns an array of slots for each
+ * module; the program's calls are dispatched to the functions stored in these slots.
+ */
+
+#define NVTX_TABLE_CALLBACKS 1u
+enum nvtx_module { NVTX_MODULE_CORE = 1, NVTX_MODULE_CORE2 = 5 };
+
+enum nvtx_core {
+	NVTX_MARK_EX = 1,
+	NVTX_MARK_A,
+	NVTX_MARK_W,
+	NVTX_START_EX,
+	NVTX_START_A,
+	NVTX_START_W,
+	NVTX_END,
+	NVTX_PUSH_EX,
+	NVTX_PUSH_A,
+	NVTX_PUSH_W,
+	NVTX_POP,
+};
+
+enum nvtx_core2 {
+	NVTX_DOMAIN_MARK = 1,
+	NVTX_DOMAIN_START,
+	NVTX_DOMAIN_END,
+	NVTX_DOMAIN_PUSH,
+	NVTX_DOMAIN_POP,
+	NVTX_DOMAIN_STRING_A = 10,
+	NVTX_DOMAIN_STRING_W,
+	NVTX_DOMAIN_CREATE_A,
+	NVTX_DOMAIN_CREATE_W,
+	NVTX_DOMAIN_DESTROY,
+};
+
+#define NVTX_NOT_TRACKED (-2) /* returned by push and pop without a tool */
+
+enum nvtx_message { NVTX_TEXT = 1, NVTX_WIDE = 2, NVTX_REGISTERED = 3 };
+enum nvtx_payload { NVTX_UINT64 = 1, NVTX_INT64, NVTX_DOUBLE, NVTX_UINT32, NVTX_INT32, NVTX_FLOAT };
+
+struct nvtx_event { /* version 2 */
+	uint16_t version, bytes;
+	uint32_t category;
+	int32_t colour_type;
+	uint32_t colour;
+	int32_t payload_type;
+	int32_t reserved;
+	union {
+		uint64_t u64;
+		int64_t i64;
+		double real;
+		uint32_t u32;
+		int32_t i32;
+		float single;
+	} payload;
+	int32_t message_type;
+	union {
+		const char *text;
+		const wchar_t *wide;
+		const void *registered;
+	} message;
+};
+
+typedef void nvtx_function(void);
+
+struct nvtx_callbacks {
+	size_t bytes;
+	int (*module_places)(enum nvtx_module module, nvtx_function ****places, unsigned *count);
+};
+
+typedef const void *nvtx_find_table(uint32_t table);
+
+/* Names of NVTX events, domains and registered strings, and the other attributes of an event. */
+
+#define NVTX_NAME_BYTES 256
+#define NVTX_NO_MESSAGE "(no message)"
+
+/* A domain or a registered string: its handle is its address. */
+struct nvtx_name {
+	char bytes[NVTX_NAME_BYTES];
+};
+
+#define DEFAULT_CATEGORY "nvtx"
+
+/* Convert to UTF-8, truncated to the room; NULL is the empty text. */
+static void nvtx_narrow(char out[NVTX_NAME_BYTES], const wchar_t *wide)
+{
+	size_t n = 0;
+	for (; wide && *wide && n + 4 < NVTX_NAME_BYTES; wide++) {
+		uint32_t c = (uint32_t)*wide;
+		if (c < 0x80) {
+			out[n++] = (char)c;
+		} else if (c < 0x800) {
+			out[n++] = (char)(0xc0 | c >> 6);
+			out[n++] = (char)(0x80 | (c & 0x3f));
+		} else if (c < 0x10000) {
+			out[n++] = (char)(0xe0 | c >> 12);
+			out[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+			out[n++] = (char)(0x80 | (c & 0x3f));
+		} else if (c < 0x110000) {
+			out[n++] = (char)(0xf0 | c >> 18);
+			out[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+			out[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+			out[n++] = (char)(0x80 | (c & 0x3f));
+		}
+	}
+	out[n] = '\0';
+}
+
+/* Permanent copy of the one that is not NULL; NULL if out of memory. */
+static struct nvtx_name *nvtx_keep(const char *text, const wchar_t *wide)
+{
+	struct nvtx_name *t = calloc(1, sizeof(*t));
+	if (t && wide)
+		nvtx_narrow(t->bytes, wide);
+	else if (t)
+		snprintf(t->bytes, sizeof(t->bytes), "%s", text ? text : "");
+	return t;
+}
+
+/* NULL: the default domain */
+static const char *nvtx_category(const struct nvtx_name *domain)
+{
+	return domain && domain->bytes[0] ? domain->bytes : DEFAULT_CATEGORY;
+}
+
+/* The name of the event; `room` is the buffer for a wide text. */
+static const char *nvtx_message(const struct nvtx_event *e, char room[NVTX_NAME_BYTES])
+{
+	const struct nvtx_name *registered;
+	if (!e || e->bytes < sizeof(*e)) /* another version's may be shorter */
+		return NVTX_NO_MESSAGE;
+	switch (e->message_type) {
+	case NVTX_TEXT:
+		return e->message.text ? e->message.text : NVTX_NO_MESSAGE;
+	case NVTX_WIDE:
+		nvtx_narrow(room, e->message.wide);
+		return room;
+	case NVTX_REGISTERED:
+		registered = e->message.registered;
+		return registered ? registered->bytes : NVTX_NO_MESSAGE;
+	default:
+		return NVTX_NO_MESSAGE;
+	}
+}
+
+/* Add its category and payload as arguments. NULL has none. */
+static void nvtx_add_facts(struct sonde_span *span, const struct nvtx_event *e)
+{
+	if (!e || e->bytes < sizeof(*e))
+		return;
+	if (e->category)
+		sonde_arg_uint(span, "category", e->category);
+	switch (e->payload_type) {
+	case NVTX_UINT64:
+		sonde_arg_uint(span, "payload", e->payload.u64);
+		break;
+	case NVTX_INT64:
+		sonde_arg_int(span, "payload", e->payload.i64);
+		break;
+	case NVTX_DOUBLE:
+		sonde_arg_real(span, "payload", e->payload.real);
+		break;
+	case NVTX_UINT32:
+		sonde_arg_uint(span, "payload", e->payload.u32);
+		break;
+	case NVTX_INT32:
+		sonde_arg_int(span, "payload", e->payload.i32);
+		break;
+	case NVTX_FLOAT:
+		sonde_arg_real(span, "payload", (double)e->payload.single);
+		break;
+	default:
+		break;
+	}
+}
 
 #define DEPTH_MAX 64
 #define STARTED_MAX 65536
@@ -45,6 +223,28 @@ static size_t started_count;
 
 /* Marks. */
 
+/* The four functions of the API for one verb: of a domain, and of the default domain by event, text and wide text. */
+#define FORMS(type, verb, RETURN) \
+	static type domain_##verb(const struct nvtx_name *domain, const struct nvtx_event *e) \
+	{ \
+		char room[NVTX_NAME_BYTES]; \
+		RETURN verb(domain, nvtx_message(e, room), e); \
+	} \
+	static type verb##_event(const struct nvtx_event *e) \
+	{ \
+		RETURN domain_##verb(NULL, e); \
+	} \
+	static type verb##_text(const char *text) \
+	{ \
+		RETURN verb(NULL, text ? text : NVTX_NO_MESSAGE, NULL); \
+	} \
+	static type verb##_wide(const wchar_t *wide) \
+	{ \
+		char room[NVTX_NAME_BYTES]; \
+		nvtx_narrow(room, wide); \
+		RETURN verb(NULL, room, NULL); \
+	}
+
 static void mark(const struct nvtx_name *domain, const char *name, const struct nvtx_event *e)
 {
 	struct sonde_span span;
@@ -53,40 +253,9 @@ static void mark(const struct nvtx_name *domain, const char *name, const struct 
 	sonde_instant_end(&span);
 }
 
-static void domain_mark(const struct nvtx_name *domain, const struct nvtx_event *e)
-{
-	char room[NVTX_NAME_BYTES];
-	mark(domain, nvtx_message(e, room), e);
-}
-
-static void mark_event(const struct nvtx_event *e)
-{
-	domain_mark(NULL, e);
-}
-
-static void mark_text(const char *text)
-{
-	mark(NULL, text ? text : NVTX_NO_MESSAGE, NULL);
-}
-
-static void mark_wide(const wchar_t *wide)
-{
-	char room[NVTX_NAME_BYTES];
-	nvtx_narrow(room, wide);
-	mark(NULL, room, NULL);
-}
+FORMS(void, mark, )
 
 /* Pushed ranges. */
-
-static void begin_loose(struct sonde_span *span, const char *name, const char *category)
-{
-	sonde_note_init_(&span->note, SONDE_ARG_BYTES);
-	if (!sonde_is_on())
-		return;
-	struct sonde_site site = { .name = sonde_api_()->intern(name, SIZE_MAX),
-		.category = sonde_api_()->intern(category, SIZE_MAX) };
-	sonde_api_()->span_begin_loose(&span->note, &site);
-}
 
 static int push(const struct nvtx_name *domain, const char *name, const struct nvtx_event *e)
 {
@@ -95,7 +264,13 @@ static int push(const struct nvtx_name *domain, const char *name, const struct n
 	if (thread.stack && thread.depth < DEPTH_MAX) {
 		struct pushed *p = &thread.stack[thread.depth];
 		p->domain = domain;
-		begin_loose(&p->span, name, nvtx_category(domain));
+		const char *category = nvtx_category(domain);
+		sonde_note_init_(&p->span.note, SONDE_ARG_BYTES);
+		if (sonde_is_on()) {
+			struct sonde_site site = { .name = sonde_api_()->intern(name, SIZE_MAX),
+				.category = sonde_api_()->intern(category, SIZE_MAX) };
+			sonde_api_()->span_begin_loose(&p->span.note, &site);
+		}
 		nvtx_add_facts(&p->span, e);
 	} else {
 		gpu_drop();
@@ -104,28 +279,7 @@ static int push(const struct nvtx_name *domain, const char *name, const struct n
 	return NVTX_NOT_TRACKED;
 }
 
-static int domain_push(const struct nvtx_name *domain, const struct nvtx_event *e)
-{
-	char room[NVTX_NAME_BYTES];
-	return push(domain, nvtx_message(e, room), e);
-}
-
-static int push_event(const struct nvtx_event *e)
-{
-	return domain_push(NULL, e);
-}
-
-static int push_text(const char *text)
-{
-	return push(NULL, text ? text : NVTX_NO_MESSAGE, NULL);
-}
-
-static int push_wide(const wchar_t *wide)
-{
-	char room[NVTX_NAME_BYTES];
-	nvtx_narrow(room, wide);
-	return push(NULL, room, NULL);
-}
+FORMS(int, push, return )
 
 /* The last one pushed in this domain; those of other domains stay. */
 static int domain_pop(const struct nvtx_name *domain)
@@ -172,28 +326,7 @@ static uint64_t start(const struct nvtx_name *domain, const char *name, const st
 	return id;
 }
 
-static uint64_t domain_start(const struct nvtx_name *domain, const struct nvtx_event *e)
-{
-	char room[NVTX_NAME_BYTES];
-	return start(domain, nvtx_message(e, room), e);
-}
-
-static uint64_t start_event(const struct nvtx_event *e)
-{
-	return domain_start(NULL, e);
-}
-
-static uint64_t start_text(const char *text)
-{
-	return start(NULL, text ? text : NVTX_NO_MESSAGE, NULL);
-}
-
-static uint64_t start_wide(const wchar_t *wide)
-{
-	char room[NVTX_NAME_BYTES];
-	nvtx_narrow(room, wide);
-	return start(NULL, room, NULL);
-}
+FORMS(uint64_t, start, return )
 
 static void end(uint64_t id)
 {

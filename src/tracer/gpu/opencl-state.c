@@ -202,7 +202,7 @@ static void tell(struct pending *p, cl_int status)
 	c->status = status < 0 ? status : 0;
 	c->name = p->name;
 	c->device = p->device->name;
-	gpu_tell(c);
+	gpu_emit(c);
 }
 
 /* If the command has completed, report and remove it. `at` is the link that points to it. */
@@ -267,14 +267,6 @@ void opencl_begin(struct opencl_watch *w, cl_command_queue queue, cl_event *even
 	w->begin_ns = gpu_now_ns();
 }
 
-static void name_it(struct pending *p, const struct opencl_what *what)
-{
-	if (what->name)
-		snprintf(p->name, sizeof(p->name), "%s", what->name);
-	else if (opencl_next.clGetKernelInfo(what->kernel, CL_KERNEL_FUNCTION_NAME, sizeof(p->name), p->name, NULL))
-		snprintf(p->name, sizeof(p->name), "(kernel with a long name)");
-}
-
 static void add(const struct opencl_watch *w, const struct opencl_what *what)
 {
 	const struct opencl_queue *q = queue_of(w->queue);
@@ -299,7 +291,10 @@ static void add(const struct opencl_watch *w, const struct opencl_what *what)
 		.queue = q->number,
 		.bytes = what->bytes,
 		.items = what->items };
-	name_it(p, what);
+	if (what->name)
+		snprintf(p->name, sizeof(p->name), "%s", what->name);
+	else if (opencl_next.clGetKernelInfo(what->kernel, CL_KERNEL_FUNCTION_NAME, sizeof(p->name), p->name, NULL))
+		snprintf(p->name, sizeof(p->name), "(kernel with a long name)");
 	*last = p;
 	last = &p->after;
 	if (++pending_count > PENDING_MAX)

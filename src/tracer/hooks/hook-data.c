@@ -2,6 +2,7 @@
 #include "tracer/hook.h"
 #include "tracer/hooks/iov.h"
 
+#include <aio.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
@@ -31,3 +32,11 @@ static uint64_t target_file(int fd)
 }
 
 #include "calls/data.def"
+
+/* Wrappers for synchronisation with storage. */
+
+#include "calls/sync.def"
+
+/* Wrappers for POSIX asynchronous I/O. libc reads the control block itself, so its address is valid. */
+
+#include "calls/aio.def"

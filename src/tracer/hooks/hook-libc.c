@@ -5,14 +5,19 @@
 #include <execinfo.h>
 #include <fstab.h>
 #include <getopt.h>
+#include <grp.h>
 #include <iconv.h>
 #include <libintl.h>
 #include <locale.h>
 #include <mntent.h>
 #include <netdb.h>
+#include <netinet/ether.h>
 #include <nl_types.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <regex.h>
+#include <resolv.h>
+#include <shadow.h>
 #include <stdlib.h>
 #include <sys/sysinfo.h>
 #include <syslog.h>
@@ -92,3 +97,7 @@ void __vsyslog_chk(int priority, int flag, const char *format, va_list ap);
 	}
 SYSLOG(syslog, vsyslog, (int priority, const char *format, ...), (priority, format, ap))
 SYSLOG(__syslog_chk, __vsyslog_chk, (int priority, int flag, const char *format, ...), (priority, flag, format, ap))
+
+/* Wrappers for name services. */
+
+#include "calls/nss.def"

@@ -1,6 +1,10 @@
 /* Wrappers for queries and changes of file metadata. */
 #include "tracer/hook.h"
 
+#include <dirent.h>
+#include <fts.h>
+#include <ftw.h>
+#include <glob.h>
 #include <semaphore.h>
 #include <shadow.h>
 #include <stdlib.h>
@@ -33,3 +37,26 @@ EXPORT sem_t *sem_open(const char *name, int flags, ...)
 	call_done(CALL_sem_open, start, RET_P(result), ERROR_P(result), CALL(.text = name, ARGS3(flags, mode, value)));
 	return result;
 }
+
+/* Wrappers for directories. */
+
+int pivot_root(const char *path, const char *old);
+
+#include "calls/dir.def"
+
+/* A relative path starts at the previous directory: recorded before the table is updated. */
+#define CHDIR(name, type, field) \
+	EXPORT int name(type field) \
+	{ \
+		int (*next)(type) = next_function(CALL_##name); \
+		if (!tracer_wants(SONDE_CAT_ALL)) \
+			return next(field); \
+		uint64_t start = tick(); \
+		int result = next(field); \
+		call_done(CALL_##name, start, result, ERROR_I(result), CALL(.field = field)); \
+		if (!result) \
+			fds_chdir(); \
+		return result; \
+	}
+CHDIR(chdir, const char *, path)
+CHDIR(fchdir, int, fd)

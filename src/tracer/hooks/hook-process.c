@@ -63,7 +63,7 @@ EXPORT int daemon(int nochdir, int noclose)
 	struct call *c = CALL(ARGS2(nochdir, noclose));
 	share_offsets();
 	call_start(SONDE_REC_CALL, CALL_daemon, 0, c);
-	tracer_ends();
+	tracer_on_exit();
 	uint64_t start = tick();
 	int result = next(nochdir, noclose);
 	tracer_on_exec_failed();
@@ -226,7 +226,7 @@ EXPORT int wordexp(const char *words, wordexp_t *expanded, int flags)
 	{ \
 		void *next = next_function(CALL_##name); \
 		call_start(SONDE_REC_CALL, CALL_##name, 0, CALL(ARGS1(status))); \
-		tracer_ends(); \
+		tracer_on_exit(); \
 		return next; \
 	}
 BEFORE_END(_exit)
@@ -257,7 +257,7 @@ BEFORE before_abort(void)
 {
 	void *next = next_function(CALL_abort);
 	call_start(SONDE_REC_CALL, CALL_abort, 0, CALL());
-	tracer_ends();
+	tracer_on_exit();
 	return next;
 }
 
@@ -295,3 +295,54 @@ EXPORT int prctl(int option, ...)
 	call_done(CALL_prctl, start, result, ERROR_I(result), CALL(ARGS2(option, args[0])));
 	return result;
 }
+
+/* Wrappers for the exec family; tracer/exec.c does the work. */
+
+#define EXEC(name, parameters, ...) \
+	EXPORT int name parameters \
+	{ \
+		struct exec e = { .call = CALL_##name, __VA_ARGS__ }; \
+		return exec_do(&e); \
+	}
+EXEC(execve, (const char *path, char *const argv[], char *const envp[]), .form = EXEC_PATH, .path = path, .argv = argv,
+		.envp = envp)
+EXEC(execv, (const char *path, char *const argv[]), .form = EXEC_PATH, .path = path, .argv = argv, .envp = environ)
+EXEC(execvp, (const char *file, char *const argv[]), .form = EXEC_SEARCH, .path = file, .argv = argv, .envp = environ)
+EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), .form = EXEC_SEARCH, .path = file,
+		.argv = argv, .envp = envp)
+EXEC(execveat, (int dirfd, const char *path, char *const argv[], char *const envp[], int flags), .form = EXEC_AT,
+		.dirfd = dirfd, .flags = flags, .path = path, .argv = argv, .envp = envp)
+EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), .form = EXEC_FD, .dirfd = fd, .argv = argv,
+		.envp = envp)
+
+/* Argument lists: up to a NULL, then possibly an environment. On the stack, as in libc. */
+
+static size_t count_list(const char *first, va_list ap)
+{
+	va_list again;
+	size_t n = 1;
+	va_copy(again, ap);
+	for (const char *arg = first; arg; arg = va_arg(again, const char *))
+		n++;
+	va_end(again);
+	return n;
+}
+
+#define EXEC_LIST(name, how, environment) \
+	EXPORT int name(const char *path, const char *first, ...) \
+	{ \
+		va_list ap; \
+		va_start(ap, first); \
+		size_t n = count_list(first, ap); \
+		char **argv = __builtin_alloca(n * sizeof(char *)); \
+		argv[0] = (char *)(uintptr_t)first; \
+		for (size_t i = 1; i < n; i++) \
+			argv[i] = va_arg(ap, char *); \
+		struct exec e = { .form = how, .call = CALL_##name, .path = path, .argv = argv }; \
+		e.envp = environment; \
+		va_end(ap); \
+		return exec_do(&e); \
+	}
+EXEC_LIST(execl, EXEC_PATH, environ)
+EXEC_LIST(execlp, EXEC_SEARCH, environ)
+EXEC_LIST(execle, EXEC_PATH, va_arg(ap, char *const *))

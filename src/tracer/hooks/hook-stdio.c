@@ -1,7 +1,17 @@
-/* Wrappers for streams; hook-stdio-format.c has the formatted ones, hook-stdio-wide.c the wide-character ones. */
+/*
+ * Wrappers for streams: plain, formatted, of wide characters, queries.
+ *
+ * Before anything else, <stdio.h> and <wchar.h> are made to declare scanf and related functions under their own names,
+ * not as the __isoc99 ones, so that both can be defined.
+ */
+#include <features.h>
+#undef __GLIBC_USE_DEPRECATED_SCANF
+#define __GLIBC_USE_DEPRECATED_SCANF 1
+
 #include "tracer/hook.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <err.h>
 #include <error.h>
 #include <execinfo.h>
@@ -109,31 +119,22 @@ EXPORT int fcloseall(void)
 
 /* Messages. */
 
-EXPORT void warn(const char *format, ...)
-{
-	bool is_wanted = tracer_wants(SONDE_CAT_STDIO);
-	uint64_t start = tick();
-	va_list ap;
-	va_start(ap, format);
-	REAL(vwarn)(format, ap);
-	va_end(ap);
-	if (is_wanted)
-		call_done(CALL_warn, start, SONDE_NONE, 0, CALL(.fd = 2));
-}
+#define WARN(name, sibling) \
+	EXPORT void name(const char *format, ...) \
+	{ \
+		bool is_wanted = tracer_wants(SONDE_CAT_STDIO); \
+		uint64_t start = tick(); \
+		va_list ap; \
+		va_start(ap, format); \
+		REAL(sibling)(format, ap); \
+		va_end(ap); \
+		if (is_wanted) \
+			call_done(CALL_##name, start, SONDE_NONE, 0, CALL(.fd = 2)); \
+	}
+WARN(warn, vwarn)
+WARN(warnx, vwarnx)
 
-EXPORT void warnx(const char *format, ...)
-{
-	bool is_wanted = tracer_wants(SONDE_CAT_STDIO);
-	uint64_t start = tick();
-	va_list ap;
-	va_start(ap, format);
-	REAL(vwarnx)(format, ap);
-	va_end(ap);
-	if (is_wanted)
-		call_done(CALL_warnx, start, SONDE_NONE, 0, CALL(.fd = 2));
-}
-
-static void *message_begun(uint16_t id, struct call *c)
+static void *message_start(uint16_t id, struct call *c)
 {
 	void *next = next_function(id);
 	c->fd = 2;
@@ -144,7 +145,7 @@ static void *message_begun(uint16_t id, struct call *c)
 #define BEFORE_STATUS(name) \
 	BEFORE before_##name(int status) \
 	{ \
-		return message_begun(CALL_##name, CALL(ARGS1(status))); \
+		return message_start(CALL_##name, CALL(ARGS1(status))); \
 	}
 BEFORE_STATUS(err)
 BEFORE_STATUS(errx)
@@ -153,25 +154,110 @@ BEFORE_STATUS(verrx)
 
 BEFORE before_error(int status, int errnum)
 {
-	return message_begun(CALL_error, CALL(ARGS2(status, errnum)));
+	return message_start(CALL_error, CALL(ARGS2(status, errnum)));
 }
 
 BEFORE before_error_at_line(int status, int errnum)
 {
-	return message_begun(CALL_error_at_line, CALL(ARGS2(status, errnum)));
+	return message_start(CALL_error_at_line, CALL(ARGS2(status, errnum)));
 }
 
 BEFORE before___assert_fail(const char *assertion)
 {
-	return message_begun(CALL___assert_fail, CALL(.text = assertion));
+	return message_start(CALL___assert_fail, CALL(.text = assertion));
 }
 
 BEFORE before___assert(const char *assertion)
 {
-	return message_begun(CALL___assert, CALL(.text = assertion));
+	return message_start(CALL___assert, CALL(.text = assertion));
 }
 
 BEFORE before___assert_perror_fail(int errnum)
 {
-	return message_begun(CALL___assert_perror_fail, CALL());
+	return message_start(CALL___assert_perror_fail, CALL());
 }
+
+/* Formatted input and output. A variadic function is implemented by its va_list sibling, which is hooked too. */
+
+#define FORWARD(failure, name, sibling, parameters, arguments, file) \
+	EXPORT int name parameters \
+	{ \
+		bool is_wanted = tracer_wants(SONDE_CAT_STDIO); \
+		va_list ap; \
+		va_start(ap, format); \
+		BEFORE_##failure uint64_t start = tick(); \
+		int result = REAL(sibling) arguments; \
+		va_end(ap); \
+		if (is_wanted) \
+			call_done(CALL_##name, start, RET_##failure(result), ERROR_##failure(result), \
+					CALL(.fd = file)); \
+		return result; \
+	}
+
+#include "calls/stdio-format.def"
+
+FORWARD(I, printf, vprintf, (const char *format, ...), (format, ap), stream_fd(stdout))
+FORWARD(I, __printf_chk, __vprintf_chk, (int flag, const char *format, ...), (flag, format, ap), stream_fd(stdout))
+FORWARD(I, fprintf, vfprintf, (FILE * stream, const char *format, ...), (stream, format, ap), stream_fd(stream))
+FORWARD(I, __fprintf_chk, __vfprintf_chk, (FILE * stream, int flag, const char *format, ...),
+		(stream, flag, format, ap), stream_fd(stream))
+FORWARD(QI, scanf, vscanf, (const char *format, ...), (format, ap), stream_fd(stdin))
+FORWARD(QI, __isoc99_scanf, __isoc99_vscanf, (const char *format, ...), (format, ap), stream_fd(stdin))
+FORWARD(QI, fscanf, vfscanf, (FILE * stream, const char *format, ...), (stream, format, ap), stream_fd(stream))
+FORWARD(QI, __isoc99_fscanf, __isoc99_vfscanf, (FILE * stream, const char *format, ...), (stream, format, ap),
+		stream_fd(stream))
+
+/* Directly to a descriptor; its offset moves by the result. */
+#define TO_DESCRIPTOR(name, sibling, parameters, prepare, arguments, finish) \
+	EXPORT int name parameters \
+	{ \
+		bool is_seen = tracer_wants(SONDE_CAT_ALL); \
+		if (is_seen) \
+			fds_touch(fd); \
+		prepare; \
+		uint64_t start = tick(); \
+		int result = REAL(sibling) arguments; \
+		finish; \
+		if (!is_seen) \
+			return result; \
+		int64_t offset = fds_advance(fd, result); \
+		call_done(CALL_##name, start, result, ERROR_I(result), CALL(.fd = fd, .offset = offset)); \
+		return result; \
+	}
+#define START(last) \
+	va_list ap; \
+	va_start(ap, last)
+int __vdprintf_chk(int fd, int flag, const char *format, va_list ap);
+TO_DESCRIPTOR(vdprintf, vdprintf, (int fd, const char *format, va_list ap), , (fd, format, ap), )
+TO_DESCRIPTOR(__vdprintf_chk, __vdprintf_chk, (int fd, int flag, const char *format, va_list ap), ,
+		(fd, flag, format, ap), )
+TO_DESCRIPTOR(dprintf, vdprintf, (int fd, const char *format, ...), START(format), (fd, format, ap), va_end(ap))
+TO_DESCRIPTOR(__dprintf_chk, __vdprintf_chk, (int fd, int flag, const char *format, ...), START(format),
+		(fd, flag, format, ap), va_end(ap))
+
+/* Wrappers for wide-character streams. */
+
+#include "calls/stdio-wide.def"
+
+FORWARD(I, wprintf, vwprintf, (const wchar_t *format, ...), (format, ap), stream_fd(stdout))
+FORWARD(I, __wprintf_chk, __vwprintf_chk, (int flag, const wchar_t *format, ...), (flag, format, ap), stream_fd(stdout))
+FORWARD(I, fwprintf, vfwprintf, (FILE * stream, const wchar_t *format, ...), (stream, format, ap), stream_fd(stream))
+FORWARD(I, __fwprintf_chk, __vfwprintf_chk, (FILE * stream, int flag, const wchar_t *format, ...),
+		(stream, flag, format, ap), stream_fd(stream))
+FORWARD(QI, wscanf, vwscanf, (const wchar_t *format, ...), (format, ap), stream_fd(stdin))
+FORWARD(QI, __isoc99_wscanf, __isoc99_vwscanf, (const wchar_t *format, ...), (format, ap), stream_fd(stdin))
+FORWARD(QI, fwscanf, vfwscanf, (FILE * stream, const wchar_t *format, ...), (stream, format, ap), stream_fd(stream))
+FORWARD(QI, __isoc99_fwscanf, __isoc99_vfwscanf, (FILE * stream, const wchar_t *format, ...), (stream, format, ap),
+		stream_fd(stream))
+
+/* Wrappers for stream queries. */
+
+#undef fileno_unlocked
+#undef feof_unlocked
+#undef ferror_unlocked
+#undef clearerr_unlocked
+
+int _IO_feof(FILE *stream);
+int _IO_ferror(FILE *stream);
+
+#include "calls/idle.def"

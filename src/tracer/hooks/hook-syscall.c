@@ -9,22 +9,15 @@
 #include <linux/seccomp.h>
 
 #define WATCHED_MAX 512
-#define INSPECTED 0xff /* by its number */
 
-/* Of each number that syscall_before inspects: its effect, an enum syscall_effect or INSPECTED; 0 of the others. */
+/* Of each number that syscall_before inspects: its effect, an enum syscall_effect; 0 of the others. */
 #undef SYSCALL
-#define SYSCALL(kernel_name, name, letters, effect) [SYS_##kernel_name] = SYSCALL_##effect,
+#undef SYSNAME
+#define SYSCALL(kernel_name, name, letters, effect) \
+	[SYS_##kernel_name] = SYSCALL_##effect >= SYSCALL_INSPECTED ? SYSCALL_##effect : SYSCALL_NOTHING,
+#define SYSNAME SYSCALL
 __attribute__((used, visibility("hidden"))) const uint8_t syscall_effects[WATCHED_MAX] = {
 #include "calls/calls-each.h"
-	[SYS_fcntl] = SYSCALL_SHARES,   /* some of its commands */
-	[SYS_preadv2] = SYSCALL_SHARES, /* without an offset */
-	[SYS_pwritev2] = SYSCALL_SHARES,
-	[SYS_clone] = SYSCALL_COPIES, /* all offsets are shared from now on */
-	[SYS_clone3] = SYSCALL_COPIES,
-	[SYS_fork] = SYSCALL_COPIES,
-	[SYS_vfork] = SYSCALL_COPIES,
-	[SYS_seccomp] = INSPECTED,
-	[SYS_exit_group] = INSPECTED,
 };
 
 /* libc's syscall, once resolved. */
@@ -56,15 +49,21 @@ static void notice(unsigned effect, int a, int b)
 		fds_closed_range((unsigned)a, (unsigned)b);
 		break;
 	case SYSCALL_COPIES:
+	case SYSCALL_FORKS:
 		__atomic_fetch_add(&tracer.share_epoch, 1, __ATOMIC_RELAXED); /* more than one descriptor, or all */
 		break;
 	case SYSCALL_CHDIRS:
 		tracer.cwd = 0; /* about to change */
 		break;
+	case SYSCALL_EXITS:
+		tracer_on_exit();
+		break;
 	case SYSCALL_MOVES:
+	case SYSCALL_MAY_MOVE:
 	case SYSCALL_SEEKS:
 	case SYSCALL_DUPS:
 	case SYSCALL_SHARES:
+	case SYSCALL_CONTROLS:
 		fds_share(a);
 		break;
 	default:
@@ -78,13 +77,10 @@ __attribute__((used, visibility("hidden"))) void syscall_before(long number, lon
 	if (!syscall_next)
 		syscall_next = next_function(CALL_syscall);
 	unsigned effect = number >= 0 && number < WATCHED_MAX ? syscall_effects[number] : 0;
-	if (number == SYS_seccomp)
+	if (effect == SYSCALL_FILTERS)
 		notice_seccomp(a, b, (const void *)c);
-	else if (effect && tracer_wants(SONDE_CAT_ALL)) {
-		if (number == SYS_exit_group)
-			tracer_ends();
+	else if (effect && tracer_wants(SONDE_CAT_ALL))
 		notice(effect, (int)a, (int)b);
-	}
 	errno = kept_errno;
 }
 

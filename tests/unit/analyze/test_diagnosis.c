@@ -12,6 +12,12 @@ static void expect(struct truth *t, const char *rule, bool is_found)
 	truth_analyze(t, NULL);
 	if (truth_has_finding(t, rule) != is_found)
 		fail_msg("%s is %sreported", rule, is_found ? "not " : "");
+	if (!is_found)
+		return;
+	/* A finding says what it is, by which figures, and what to do next. */
+	assert_true(strlen(truth_cell(t, "diagnosis", "diagnosis", rule, "what")) > 10);
+	assert_non_null(strpbrk(truth_cell(t, "diagnosis", "diagnosis", rule, "evidence"), "0123456789"));
+	assert_true(strncmp(truth_cell(t, "diagnosis", "diagnosis", rule, "next"), "sonde ", 6) == 0);
 }
 
 static void expect_cell(struct truth *t, const char *rule, const char *column, const char *text)
@@ -455,6 +461,18 @@ static bool has_neighbour(int64_t user_ns, int64_t steal_ns, int64_t own_ns, int
 	truth_row(&t, "counter", "ts_ns name value", "2000 cpu.all.steal_ns %lld", (long long)steal_ns);
 	truth_analyze(&t, NULL);
 	is_found = truth_has_finding(&t, "noisy_neighbour");
+	if (is_found) {
+		char evidence[300];
+
+		snprintf(evidence, sizeof(evidence),
+				"other processes used %.3f s of CPU time, this run %.3f s while its threads waited "
+				"%.3f s for a CPU; stolen "
+				"%.3f s; CPU pressure for 0.000 s",
+				user_ns > own_ns ? (double)(user_ns - own_ns) / 1e9 : 0, (double)own_ns / 1e9,
+				(double)runnable_ns / 1e9, (double)steal_ns / 1e9);
+		expect_cell(&t, "noisy_neighbour", "evidence", evidence);
+		expect_cell(&t, "noisy_neighbour", "next", "ps -eo pid,pcpu,comm --sort=-pcpu");
+	}
 	truth_end(&t);
 	return is_found;
 }
@@ -469,6 +487,32 @@ static void noisy_neighbour(void **state)
 	assert_false(has_neighbour(700 * MS, 0, 350 * MS, 300 * MS));    /* as much as this run */
 	assert_true(has_neighbour(331 * MS, 0, 30 * MS, 300 * MS));
 	assert_false(has_neighbour(330 * MS, 0, 30 * MS, 300 * MS)); /* 30 % of the wall time */
+}
+
+/* The next command is one to paste: a path that is too long for it is left out as a whole. */
+static void next_commands_are_whole(void **state)
+{
+	struct truth t;
+
+	(void)state;
+	for (int is_long = 0; is_long < 2; is_long++) {
+		char name[2000] = "/data/a b";
+		const char *next;
+
+		if (is_long)
+			memset(name + 1, 'x', 1500);
+		truth_start(&t);
+		bundle_file(&t.bundle, 1, STORE_NULL, name);
+		truth_row(&t, "process", "process pid exe", "1 10 /bin/one");
+		add_calls(&t, "open", 50, 1 * MS, 1, 3);
+		truth_analyze(&t, NULL);
+		next = truth_cell(&t, "diagnosis", "diagnosis", "repeated_opens", "next");
+		if (is_long)
+			assert_string_equal(next, "sonde summary --top 20 --json");
+		else
+			assert_true(strncmp(next, "sonde events --table io --path '/data/a b' runs/", 48) == 0);
+		truth_end(&t);
+	}
 }
 
 /* The costliest first; a run of no length has none. */
@@ -504,6 +548,7 @@ int main(void)
 		cmocka_unit_test(network_bound),
 		cmocka_unit_test(page_faults),
 		cmocka_unit_test(noisy_neighbour),
+		cmocka_unit_test(next_commands_are_whole),
 		cmocka_unit_test(order_of_findings),
 	};
 

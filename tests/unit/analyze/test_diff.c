@@ -76,7 +76,7 @@ static void take(struct diff *d, bool is_b, size_t i, int64_t wall_ns, int64_t r
 	struct analyze_result r;
 
 	make(&r, wall_ns, read_ns, write_ns);
-	assert_int_equal(diff_take(d, is_b, i, &r, NULL), 0);
+	assert_int_equal(diff_add(d, is_b, i, &r, NULL), 0);
 	analyze_result_release(&r);
 }
 
@@ -228,7 +228,7 @@ static void tables_that_one_run_lacks(void **state)
 	s = analyze_section(&r, "overview", "Overview");
 	s->is_top = true;
 	analyze_int(s, "wall_ns", "wall time", ANALYZE_NS, 1000);
-	assert_int_equal(diff_take(&d, true, 0, &r, NULL), 0);
+	assert_int_equal(diff_add(&d, true, 0, &r, NULL), 0);
 	analyze_result_release(&r);
 	assert_int_equal(diff_finish(&d, 0.05, NULL), 0);
 	i = item(&d, "io.by_call", "read", "total_ns");

@@ -131,6 +131,39 @@ static void ranges_are_half_open(void **state)
 	truth_end(&t);
 }
 
+/*
+ * The rule of doc/format.md: a read of 200 ms of which the last 100 ms lie in the window, and one of 300 ms inside it,
+ * are one read, 400 ms, and a median of 300 ms. A call that lies around the window has its time and no count.
+ */
+static void windows_count_starts_and_clip_time(void **state)
+{
+	struct truth t;
+
+	(void)state;
+	truth_start(&t);
+	add_files(&t);
+	truth_call(&t, "read", 100 * MS, 200 * MS, 1, 1000);
+	truth_call(&t, "read", 300 * MS, 300 * MS, 1, 20);
+	truth_call(&t, "write", 650 * MS, 100 * MS, 2, 3);
+	truth_call(&t, "stat", 0, 900 * MS, 3, 0);
+	truth_analyze(&t, OPTS(.has_range = true, .from_ns = T0 + 200 * MS, .to_ns = T0 + 700 * MS));
+	truth_field(&t, "io", "calls", 2);
+	truth_field(&t, "io", "reads", 1);
+	truth_field(&t, "io", "stats", 0);
+	truth_field(&t, "io", "read_bytes", 20);
+	truth_field(&t, "io", "total_ns", 950 * MS);
+	assert_string_equal(truth_cell(&t, "io", "by_call", "read", "count"), "1");
+	assert_string_equal(truth_cell(&t, "io", "by_call", "read", "total_ns"), "400000000");
+	assert_string_equal(truth_cell(&t, "io", "by_call", "read", "max_ns"), "300000000");
+	assert_string_equal(truth_cell(&t, "io", "by_call", "read", "bytes"), "20");
+	assert_string_equal(truth_cell(&t, "io", "by_call", "write", "total_ns"), "50000000");
+	assert_string_equal(truth_cell(&t, "io", "by_call", "write", "max_ns"), "100000000");
+	assert_string_equal(truth_cell(&t, "io", "by_call", "stat", "count"), "0");
+	assert_string_equal(truth_cell(&t, "io", "by_call", "stat", "total_ns"), "500000000");
+	assert_string_equal(truth_cell(&t, "io", "by_call", "stat", "median_ns"), "-");
+	truth_end(&t);
+}
+
 static void access_patterns(void **state)
 {
 	struct truth t;
@@ -219,6 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_are_summed),
 		cmocka_unit_test(ranges_are_half_open),
+		cmocka_unit_test(windows_count_starts_and_clip_time),
 		cmocka_unit_test(access_patterns),
 		cmocka_unit_test(traffic_has_two_directions),
 		cmocka_unit_test(runs_without_rows),

@@ -285,12 +285,47 @@ static void functions_form_clusters(void **state)
 	truth_end(&t);
 }
 
+/* A run of two seconds: rates are per second, shares of both CPUs' time. */
+static void rates_are_per_second(void **state)
+{
+	struct truth t;
+
+	(void)state;
+	truth_start(&t);
+	t.bundle.json = "{\"sonde_run\":1,\"state\":\"complete\",\"name\":\"test\",\"wall_ns\":2000000000,"
+			"\"host\":{\"cpus\":2},"
+			"\"clock\":{\"start_mono_ns\":1000,\"start_real_ns\":5}}";
+	counter(&t, "cpu.all.user_ns", 1900 * MS, 600 * MS);
+	counter(&t, "cpu.all.nice_ns", 1900 * MS, 200 * MS);
+	counter(&t, "cpu.all.system_ns", 1900 * MS, 400 * MS);
+	counter(&t, "vm.page_in_bytes", 1900 * MS, 2048);
+	counter(&t, "vm.page_out_bytes", 1900 * MS, 8192);
+	counter(&t, "sched.switches", 1900 * MS, 500);
+	counter(&t, "sched.interrupts", 1900 * MS, 70);
+	for (int i = 0; i < 20; i++) {
+		counter(&t, "net.eth0.tx_bytes", i * 100 * MS, 1000.0 * i * 5);
+		counter(&t, "net.eth0.tx_bytes", i * 100 * MS + 50 * MS, 1000.0 * i * 5 + 5000);
+	}
+	truth_analyze(&t, NULL);
+	assert_string_equal(truth_cell(&t, "features", "vector", "elapsed_time", "value"), "2");
+	assert_string_equal(truth_cell(&t, "features", "vector", "num_cores", "value"), "2");
+	assert_string_equal(truth_cell(&t, "features", "vector", "cpu_util", "value"), "0.3");
+	assert_string_equal(truth_cell(&t, "features", "vector", "vm_bi", "value"), "1");
+	assert_string_equal(truth_cell(&t, "features", "vector", "vm_bo", "value"), "4");
+	assert_string_equal(truth_cell(&t, "features", "vector", "vm_cs", "value"), "250");
+	assert_string_equal(truth_cell(&t, "features", "vector", "vm_in", "value"), "35");
+	assert_string_equal(truth_cell(&t, "features", "vector", "bw_tx_q2", "value"), "50000"); /* 5000 in a tenth */
+	truth_field(&t, "features", "windows", 21);
+	truth_end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counters_are_summarized),
 		cmocka_unit_test(machine_has_features),
 		cmocka_unit_test(devices_have_features),
+		cmocka_unit_test(rates_are_per_second),
 		cmocka_unit_test(functions_form_clusters),
 	};
 

@@ -44,6 +44,13 @@ static void self_time(void **state)
 	/* Clipped to the region: outer 140-180 holds inner 140-150 and 160-180, which holds leaf. */
 	truth_analyze(&t, OPTS(.has_range = true, .from_ns = T0 + 140, .to_ns = T0 + 180));
 	assert_string_equal(truth_cell(&t, "spans", "by_name", "outer", "self_ns"), "10");
+	/* One `inner x` of two starts in it, and its mean is that of whole durations, not 30 divided by 1. */
+	assert_string_equal(truth_cell(&t, "spans", "by_name", "leaf", "count"), "1");
+	truth_table(&t, "spans", "by_name",
+			"inner y 0 40 40 - - - - -\n"
+			"inner x 1 30 25 30 30 30 30 30\n"
+			"outer x 0 40 10 - - - - -\n"
+			"leaf - 1 5 5 5 5 5 5 5\n");
 	truth_end(&t);
 }
 
@@ -315,6 +322,53 @@ static void high_counter_regions(void **state)
 	truth_end(&t);
 }
 
+/* Without spans the steps have names; what is not there is said with what there is. */
+static void regions_have_errors(void **state)
+{
+	struct sonde_err err = SONDE_ERR_INIT;
+	int64_t from, to;
+	struct truth t;
+
+	(void)state;
+	truth_start(&t);
+	truth_row(&t, "step", "ts_ns process pid tid name index", "1500 1 10 10 epoch 0");
+	truth_row(&t, "step", "ts_ns process pid tid name index", "1700 1 10 10 epoch 1");
+	truth_row(&t, "counter", "ts_ns name value", "1500 alone 3");
+	truth_row(&t, "counter", "ts_ns name value", "1600 alone -");
+	truth_open(&t);
+	assert_int_equal(analyze_named_range(t.run, "epoch", &from, &to, &err), 0);
+	assert_int_equal(from, 1500);
+	assert_int_equal(to, 1700);
+	assert_int_equal(analyze_named_range(t.run, "none", &from, &to, &err), -ENOENT);
+	assert_string_equal(err.text, "span or step 'none' not found");
+	assert_string_equal(err.hint, "a region is the name of a span or step, or two times since the start: 1s,2.5s");
+	assert_int_equal(analyze_spotlight(t.run, "none", &from, &to, &err), -ENOENT);
+	assert_string_equal(err.text, "counter 'none' not found");
+	assert_non_null(strstr(err.hint, "'SELECT DISTINCT name FROM counter'"));
+	assert_int_equal(analyze_spotlight(t.run, "alone", &from, &to, &err), -ENOENT);
+	assert_string_equal(err.text, "the counter 'alone' has no high region");
+	truth_end(&t);
+}
+
+/* The usual time between values is the median of 10, 10, 30 and 40: a low value after 30 stands for one, not three. */
+static void gaps_are_of_the_median(void **state)
+{
+	static const int at[][2] = { { 0, 9 }, { 10, 9 }, { 20, 9 }, { 50, 0 }, { 90, 9 } };
+	struct sonde_err err = SONDE_ERR_INIT;
+	int64_t from, to;
+	struct truth t;
+
+	(void)state;
+	truth_start(&t);
+	for (size_t i = 0; i < 5; i++)
+		truth_row(&t, "counter", "ts_ns name value", "%lld level %d", T0 + at[i][0] * MS, at[i][1]);
+	truth_open(&t);
+	assert_int_equal(analyze_spotlight(t.run, "level", &from, &to, &err), 0);
+	assert_int_equal(from, T0);
+	assert_int_equal(to, T0 + 90 * MS);
+	truth_end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +382,8 @@ int main(void)
 		cmocka_unit_test(code_is_no_iteration),
 		cmocka_unit_test(programs_are_iterations),
 		cmocka_unit_test(high_counter_regions),
+		cmocka_unit_test(regions_have_errors),
+		cmocka_unit_test(gaps_are_of_the_median),
 	};
 
 	return RUN_TESTS(tests);

@@ -230,6 +230,19 @@ static void html_is_text(void **state)
 	assert_string_equal(b.data, "&lt;a href=&quot;x&quot;&gt;\xc3\xa9 &amp; 'b'");
 }
 
+/* The vectors of RFC 4648. */
+static void base64_is_padded(void **state)
+{
+	static const char *const want[] = { "", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy" };
+
+	for (size_t n = 0; n < sizeof(want) / sizeof(want[0]); n++) {
+		CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+		buf_add_base64(&b, "foobar", n);
+		assert_string_equal(b.data, want[n]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +260,7 @@ int main(void)
 		cmocka_unit_test(out_of_memory_at_every_step),
 		cmocka_unit_test(take_when_out_of_memory),
 		cmocka_unit_test(html_is_text),
+		cmocka_unit_test(base64_is_padded),
 	};
 
 	return RUN_TESTS(tests);

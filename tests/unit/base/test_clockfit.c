@@ -1,7 +1,7 @@
 /* clockfit: offset and drift of another clock are found within the bound that is stated. */
 #include "../support.h"
 
-#include "base/clockfit.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -324,7 +324,7 @@ static void mkdir_p_over_a_file(void **state)
 	assert_int_equal(fs_mkdir_p(path, 0700, &err), -ENOTDIR);
 	snprintf(path, sizeof(path), "%s/file/x", place);
 	assert_int_equal(fs_mkdir_p(path, 0700, &err), -ENOTDIR);
-	assert_non_null(strstr(err.text, "cannot make the directory"));
+	assert_non_null(strstr(err.text, "cannot create the directory"));
 }
 
 static void mkdir_p_through_a_link(void **state)

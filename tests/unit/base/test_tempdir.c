@@ -1,7 +1,7 @@
 /* tempdir: goes with its process, or with the next one; never while somebody has it, never what is another's. */
 #include "../support.h"
 
-#include "base/tempdir.h"
+#include "base/fs.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /*
  * Sizes, durations and numbers: units, fractions and the edges of their types.
  */
-#include "cli/value.h"
+#include "cli/cli.h"
 
 #include "../support.h"
 #include "base/quantity.h"

@@ -1,5 +1,6 @@
 #include "fake.h"
 
+#include <errno.h>
 #include <math.h>
 
 void fake_init(struct fake *f, double factor_b, double noise)
@@ -36,6 +37,14 @@ static int in_turn(struct fake *f, const struct duet_task *task, struct duet_run
 		enum duet_side side = (i % 2 == 0) == task->turns[i / 2].is_first_b ? DUET_B : DUET_A;
 		double ns = duration(f, task, side, i % 2 == 1);
 
+		if (f->has_last && f->left_by[f->last] > 0)
+			ns *= f->left_by[f->last];
+		if (f->has_last && f->last == side && f->own_quicker > 0)
+			ns *= f->own_quicker;
+		if (f->drift > 0)
+			f->base_ns *= exp(f->drift * stats_rng_normal(&f->rng));
+		f->has_last = true;
+		f->last = task->is_aa ? DUET_A : side;
 		rc = add(f, &run->sides[side], f->clock_ns, ns);
 		f->clock_ns += (int64_t)ns;
 	}
@@ -80,6 +89,8 @@ static int run(void *self, const struct duet_task *task, struct duet_run *out, s
 	out->start_ns = f->clock_ns;
 	rc = is_in_turn ? in_turn(f, task, out) : at_once(f, task, out);
 	out->end_ns = f->clock_ns;
+	if (f->fails_at_once && !is_in_turn)
+		return err_set(err, ECHILD, "the port is in use");
 	if (f->fail_at && f->runs == f->fail_at)
 		return err_set(err, -f->failure, "made to fail");
 	return rc;

@@ -5,7 +5,7 @@
 #ifndef SONDE_TEST_DUET_FAKE_H
 #define SONDE_TEST_DUET_FAKE_H
 
-#include "duet/runner.h"
+#include "duet/duet.h"
 #include "stats/rng.h"
 
 struct fake {
@@ -14,10 +14,16 @@ struct fake {
 	double noise[DUET_DESIGNS]; /* sd of the logarithm of an iteration's time, of its side's own */
 	double second_slower;       /* who comes second (or has the second CPUs) takes so many times as long */
 	double far_off;             /* the share of iterations that take ten times as long */
+	double left_by[DUET_SIDES]; /* an execution after this side takes so many times as long; 0: 1 */
+	double own_quicker;         /* an execution after its own side takes so many times as long; 0: 1 */
+	double drift;               /* of the machine per execution, as a logarithm */
 	double busy;                /* others make all of it so many times as long */
+	bool fails_at_once;         /* two copies at the same time fail */
 	size_t fail_at;             /* the run with this number (from 1) fails; 0: none */
 	int failure;                /* with this */
 	int64_t clock_ns;
+	bool has_last;
+	enum duet_side last;         /* of those in turn */
 	size_t runs, aa_runs, turns; /* so far */
 	size_t first_b, swapped;     /* turns that began so */
 	size_t tried[DUET_DESIGNS];  /* runs by design */

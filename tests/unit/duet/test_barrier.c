@@ -1,7 +1,7 @@
 /* barrier: two meet there as the original's agent does, and nobody hangs when the other is gone. */
 #include "../support.h"
 
-#include "duet/barrier.h"
+#include "duet/suite.h"
 
 #include <errno.h>
 #include <fcntl.h>

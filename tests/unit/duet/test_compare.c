@@ -68,6 +68,142 @@ static void a_clear_answer_comes_early(void **state)
 	duet_result_release(&r);
 }
 
+/*
+ * B leaves the caches cold: what comes after it takes 4.13 times as long (3.7 ms become 15.3 ms). B itself is a little
+ * quicker, so that the balanced order calls it faster; alone it is 3.7 times slower.
+ */
+static void carry_over_has_no_verdict(void **state)
+{
+	size_t few = 0;
+
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct duet_setup setup = usual();
+		struct fake f;
+		struct duet_result r;
+
+		setup.seed = seed;
+		setup.budget_ns = seed % 2 ? 4 * SECOND : 3 * SECOND / 4; /* many pairs, or about ten */
+		fake_init(&f, 0.9, seed % 4 < 2 ? 0.02 : 0.15);
+		stats_rng_init(&f.rng, seed, 1);
+		f.left_by[DUET_B] = 4.13;
+		r = compare(&setup, &f);
+		if (r.carry.is_checked) {
+			assert_int_equal(r.verdict, STATS_INCONCLUSIVE);
+			assert_true(r.carry.is_found && r.carry.is_blocking && r.carry.p <= 0.05);
+			assert_true(r.carry.medians[DUET_A][DUET_B] > 3 * r.carry.medians[DUET_A][DUET_A]);
+			assert_true(r.carry.medians[DUET_B][DUET_B] > 3 * r.carry.medians[DUET_B][DUET_A]);
+		}
+		few += !r.carry.is_checked;
+		duet_result_release(&r);
+	}
+	assert_true(few <= 2);
+}
+
+/* Each program profits from its own leftovers, not from the other's: no side is favoured, and it is reported. */
+static void carry_over_of_both_sides(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	fake_init(&f, 1, 0.02);
+	f.own_quicker = 0.7;
+	r = compare(&setup, &f);
+	assert_true(r.carry.is_found);
+	duet_result_release(&r);
+}
+
+/* What B leaves behind costs A a tenth, but B takes 50 times as long in every order: the verdict stands. */
+static void carry_over_that_does_not_matter(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	fake_init(&f, 50, 0.01);
+	f.base_ns = 1e6;
+	f.left_by[DUET_B] = 1.1;
+	r = compare(&setup, &f);
+	assert_int_equal(r.verdict, STATS_SLOWER);
+	assert_true(r.carry.is_found && !r.carry.is_blocking);
+	duet_result_release(&r);
+}
+
+/* Without carry-over: A against A, a real difference, outliers, a slower second execution, a drifting machine. */
+static void carry_over_is_not_invented(void **state)
+{
+	enum { ROUNDS = 60 };
+	static const struct {
+		double factor, noise, far_off, second_slower, drift, budget_s;
+	} worlds[] = { { 1, 0.05, 0, 1, 0, 0.7 }, { 1, 0.05, 0, 1, 0, 0.2 }, { 1, 0.05, 0, 1, 0, 0.4 },
+		{ 1.2, 0.05, 0, 1, 0, 0.7 }, { 1, 0.05, 0.1, 1, 0, 0.7 }, { 1, 0.05, 0.1, 1, 0, 0.5 },
+		{ 1, 0.02, 0, 1.1, 0, 0.7 }, { 1, 0.02, 0, 1.1, 0, 0.2 }, { 1, 0.05, 0, 1, 0.01, 0.7 } };
+
+	for (size_t w = 0; w < sizeof(worlds) / sizeof(*worlds); w++) {
+		size_t found = 0, checked = 0;
+
+		for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+			struct duet_setup setup = usual();
+			struct fake f;
+			struct duet_result r;
+
+			setup.seed = seed;
+			setup.budget_ns = (int64_t)(worlds[w].budget_s * 1e9);
+			fake_init(&f, worlds[w].factor, worlds[w].noise);
+			stats_rng_init(&f.rng, seed, w);
+			f.far_off = worlds[w].far_off;
+			f.second_slower = worlds[w].second_slower;
+			f.drift = worlds[w].drift;
+			r = compare(&setup, &f);
+			found += r.carry.is_found;
+			checked += r.carry.is_checked;
+			duet_result_release(&r);
+		}
+		print_message("# world %zu: carry-over found in %zu of %d, checked in %zu\n", w, found, ROUNDS,
+				checked);
+		assert_true(found <= ROUNDS / 20);
+		assert_true(checked >= ROUNDS / 2);
+	}
+}
+
+/* Programs that fail when two of them run at once are compared one after the other, and the result says why. */
+static void a_pilot_that_fails_falls_back(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	setup.is_auto = setup.is_pinned = true;
+	fake_init(&f, 1.3, 0.01);
+	f.fails_at_once = true;
+	r = compare(&setup, &f);
+	assert_int_equal(r.verdict, STATS_SLOWER);
+	assert_int_equal(r.schedule.design, DUET_RMIT);
+	assert_int_equal(f.tried[DUET_ASYNC], 1);
+	assert_non_null(strstr(r.why_in_turn, "the port is in use"));
+	duet_result_release(&r);
+}
+
+static const char *they_collide(void *arg)
+{
+	return "A calls bind";
+}
+
+static void programs_that_collide_are_not_tried_at_once(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	setup.is_auto = setup.is_pinned = true;
+	setup.why_not_at_once = they_collide;
+	fake_init(&f, 1.3, 0.01);
+	r = compare(&setup, &f);
+	assert_int_equal(f.tried[DUET_ASYNC] + f.tried[DUET_SYNC], 0);
+	assert_string_equal(r.why_in_turn, "A calls bind");
+	duet_result_release(&r);
+}
+
 static void the_budget_is_kept(void **state)
 {
 	struct duet_setup setup = usual();
@@ -499,6 +635,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verdicts),
 		cmocka_unit_test(a_clear_answer_comes_early),
+		cmocka_unit_test(carry_over_has_no_verdict),
+		cmocka_unit_test(carry_over_of_both_sides),
+		cmocka_unit_test(carry_over_that_does_not_matter),
+		cmocka_unit_test(carry_over_is_not_invented),
+		cmocka_unit_test(a_pilot_that_fails_falls_back),
+		cmocka_unit_test(programs_that_collide_are_not_tried_at_once),
 		cmocka_unit_test(the_budget_is_kept),
 		cmocka_unit_test(a_busy_pilot_does_not_end_it_early),
 		cmocka_unit_test(a_busy_first_turn_does_not_end_it_early),

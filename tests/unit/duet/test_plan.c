@@ -1,7 +1,7 @@
 /* plan: orders are balanced, random, and repeated by a seed. */
 #include "../support.h"
 
-#include "duet/schedule.h"
+#include "duet/duet.h"
 
 #include <string.h>
 

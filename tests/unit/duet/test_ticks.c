@@ -1,7 +1,7 @@
 /* ticks: round, within, as many as fit. */
 #include "../support.h"
 
-#include "duet/ticks.h"
+#include "duet/duet-report.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * Plans against sums made row by row: keys of all kinds, filters, ranges; and
+ * Plans against sums made row by row: keys of all kinds, filters, windows; and
  * threads and parts that must not show in the answers.
  */
 #include "support.h"
@@ -86,11 +86,11 @@ static struct engine_plan *make_plan(void)
 	is_large = engine_plan_derive(plan, &derive);
 	assert_true(is_large >= 0);
 	const struct engine_query queries[QUERIES] = {
-		[BY_CALL] = { "by call", 1, { STORE_IO_call }, ENGINE_NONE, 6,
+		[BY_CALL] = { "by call", 1, { STORE_IO_call }, ENGINE_NONE, 7,
 				{ { ENGINE_COUNT, ENGINE_NONE }, { ENGINE_SUM, STORE_IO_ret },
 						{ ENGINE_MIN, STORE_IO_ret }, { ENGINE_MAX, STORE_IO_dur_ns },
 						{ ENGINE_MOMENTS, STORE_IO_dur_ns },
-						{ ENGINE_QUANTILES, STORE_IO_dur_ns } } },
+						{ ENGINE_QUANTILES, STORE_IO_dur_ns }, { ENGINE_TIME, ENGINE_NONE } } },
 		[BY_PAIR] = { "by process and call", 2, { STORE_IO_process, STORE_IO_call }, ENGINE_NONE, 3,
 				{ { ENGINE_COUNT, ENGINE_NONE }, { ENGINE_UNION, ENGINE_NONE },
 						{ ENGINE_CONCURRENCY, ENGINE_NONE } } },
@@ -254,24 +254,132 @@ static void groups_of_two_keys_and_their_time(void **state)
 	engine_plan_free(plan);
 }
 
-static void ranges_cut(void **state)
+/* The rule of doc/format.md, row by row: what a window [from, to) has of one call. */
+struct window_sums {
+	uint64_t count, rets;
+	int64_t ret_sum, dur_max, time_ns;
+};
+
+static struct window_sums by_hand(int64_t call, int64_t from, int64_t to)
+{
+	struct window_sums s = { .dur_max = STORE_NULL };
+
+	for (size_t r = 0; r < ROWS; r++) {
+		int64_t start = rows[r].ts_ns, dur = rows[r].dur_ns > 0 ? rows[r].dur_ns : 0, end = start + dur;
+
+		if (rows[r].call != call || start == STORE_NULL || start >= to)
+			continue;
+		end = end > to ? to : end;
+		s.time_ns += end > (start < from ? from : start) ? end - (start < from ? from : start) : 0;
+		if (start < from)
+			continue;
+		s.count++;
+		s.rets += rows[r].ret != STORE_NULL;
+		s.ret_sum += rows[r].ret != STORE_NULL ? rows[r].ret : 0;
+		s.dur_max = rows[r].dur_ns > s.dur_max ? rows[r].dur_ns : s.dur_max;
+	}
+	return s;
+}
+
+/* A row counts where it starts, with its whole duration; time is what lies inside. */
+static void a_window_counts_starts_and_clips_time(void **state)
 {
 	int64_t from = (int64_t)random_below(ROWS) * 50, to = from + 1000000;
 	struct engine_run_opts opts = { .has_range = true, .from_ns = from, .to_ns = to };
 	struct engine_plan *plan = answered(&opts);
-	const struct engine_groups *all = engine_plan_groups(plan, ALL);
-	uint64_t want = 0;
+	const struct engine_groups *g = engine_plan_groups(plan, BY_CALL);
 
 	(void)state;
-	for (size_t r = 0; r < ROWS; r++) {
-		if (rows[r].ts_ns == STORE_NULL)
-			continue;
-		int64_t end = rows[r].ts_ns + (rows[r].dur_ns > 0 ? rows[r].dur_ns : 0);
-		want += rows[r].ts_ns < to && (rows[r].ts_ns >= from || end > from);
+	assert_int_equal(g->count, CALLS);
+	for (size_t i = 0; i < g->count; i++) {
+		struct window_sums want = by_hand(engine_key(g, i, 0), from, to);
+
+		assert_int_equal(engine_count(g, 0, i), want.count);
+		assert_int_equal(engine_count(g, 1, i), want.rets);
+		assert_int_equal(engine_sum(g, 1, i), want.ret_sum);
+		assert_int_equal(engine_extreme(g, 3, i), want.dur_max);
+		assert_int_equal(engine_sum(g, 6, i), want.time_ns);
 	}
-	assert_int_equal(engine_count(all, 0, 0), want);
 	check_pairs(plan, from, to);
 	engine_plan_free(plan);
+}
+
+/* A window of the last nanosecond of a row: it has time there, and neither a count nor quantiles. */
+static void a_row_from_before_has_time_and_no_count(void **state)
+{
+	struct engine_run_opts opts = { .has_range = true };
+	struct engine_plan *plan;
+	const struct engine_groups *g;
+	struct window_sums want;
+	size_t one = 0, at = 0;
+
+	(void)state;
+	for (size_t r = 0; r < ROWS; r++)
+		if (rows[r].ts_ns != STORE_NULL && rows[r].dur_ns > 200)
+			one = r;
+	opts.to_ns = rows[one].ts_ns + rows[one].dur_ns;
+	opts.from_ns = opts.to_ns - 1;
+	plan = answered(&opts);
+	g = engine_plan_groups(plan, BY_CALL);
+	while (at < g->count && engine_key(g, at, 0) != rows[one].call)
+		at++;
+	assert_in_range(at, 0, g->count - 1);
+	want = by_hand(rows[one].call, opts.from_ns, opts.to_ns);
+	assert_true(want.time_ns >= 1);
+	assert_int_equal(engine_sum(g, 6, at), want.time_ns);
+	assert_int_equal(engine_count(g, 0, at), want.count);
+	assert_int_equal(isnan(engine_quantile(g, 5, at, 0.5)), want.dur_max == STORE_NULL);
+	engine_plan_free(plan);
+}
+
+struct by_group {
+	uint64_t count;
+	int64_t ret_sum, time_ns, covered_ns;
+};
+
+static void gather(const struct engine_run_opts *opts, struct by_group calls[CALLS + 1],
+		struct by_group pairs[sizeof(processes) / sizeof(*processes)][CALLS + 1])
+{
+	struct engine_plan *plan = answered(opts);
+	const struct engine_groups *g = engine_plan_groups(plan, BY_CALL);
+
+	for (size_t i = 0; i < g->count; i++) {
+		struct by_group *at = &calls[engine_key(g, i, 0)];
+
+		at->count += engine_count(g, 0, i);
+		at->ret_sum += engine_sum(g, 1, i);
+		at->time_ns += engine_sum(g, 6, i);
+	}
+	g = engine_plan_groups(plan, BY_PAIR);
+	for (size_t i = 0; i < g->count; i++) {
+		struct engine_sweep_set set = { .cover = interval_set(g, 1, i) };
+		size_t p = 0;
+
+		while (processes[p] != engine_key(g, i, 0))
+			p++;
+		pairs[p][engine_key(g, i, 1)].covered_ns += interval_set_ns(&set, 1);
+	}
+	engine_plan_free(plan);
+}
+
+/* [a, b) and [b, c) have together what [a, c) has: counts, values, time and unions, of every group. */
+static void adjacent_windows_add_up(void **state)
+{
+	enum { PROCESSES = sizeof(processes) / sizeof(*processes) };
+
+	(void)state;
+	for (int round = 0; round < 8; round++) {
+		int64_t last = (int64_t)ROWS * 100 + 1000, a = (int64_t)random_below((uint64_t)last / 2);
+		int64_t b = a + (int64_t)random_below((uint64_t)(last - a)), c = b + 1 + (int64_t)random_below(5000);
+		struct by_group parts[CALLS + 1] = { 0 }, whole[CALLS + 1] = { 0 };
+		struct by_group part_pairs[PROCESSES][CALLS + 1] = { 0 }, whole_pairs[PROCESSES][CALLS + 1] = { 0 };
+
+		gather(&(struct engine_run_opts){ .has_range = true, .from_ns = a, .to_ns = b }, parts, part_pairs);
+		gather(&(struct engine_run_opts){ .has_range = true, .from_ns = b, .to_ns = c }, parts, part_pairs);
+		gather(&(struct engine_run_opts){ .has_range = true, .from_ns = a, .to_ns = c }, whole, whole_pairs);
+		assert_memory_equal(parts, whole, sizeof(parts));
+		assert_memory_equal(part_pairs, whole_pairs, sizeof(part_pairs));
+	}
 }
 
 static void filters_leave_out(void **state)
@@ -424,7 +532,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_of_one_key),
 		cmocka_unit_test(groups_of_two_keys_and_their_time),
-		cmocka_unit_test(ranges_cut),
+		cmocka_unit_test(a_window_counts_starts_and_clips_time),
+		cmocka_unit_test(a_row_from_before_has_time_and_no_count),
+		cmocka_unit_test(adjacent_windows_add_up),
 		cmocka_unit_test(filters_leave_out),
 		cmocka_unit_test(threads_do_not_show),
 		cmocka_unit_test(parts_do_not_show),

@@ -3,7 +3,7 @@
  */
 #include "support.h"
 
-#include "pfw/json-values.h"
+#include "pfw/line-parse.h"
 
 #include <jansson.h>
 #include <stdio.h>

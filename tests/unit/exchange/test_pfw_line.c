@@ -4,7 +4,7 @@
 #include "support.h"
 
 #include "pfw/line-parse.h"
-#include "pfw/name-hash.h"
+#include "pfw/line-write.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "traces.h"
 
 #include "pfw/line-parse.h"
-#include "pfw/name-hash.h"
+#include "pfw/line-write.h"
 
 #include <inttypes.h>
 #include <jansson.h>

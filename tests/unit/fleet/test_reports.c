@@ -9,7 +9,7 @@
 
 static void take(struct fleet_reports *r, const char *text)
 {
-	fleet_reports_take(r, text, strlen(text), 1500000000);
+	fleet_reports_consume(r, text, strlen(text), 1500000000);
 }
 
 static void lines_cut_anywhere(void **state)

@@ -2,9 +2,7 @@
 #include "../support.h"
 
 #include "base/clock.h"
-#include "launch/busy-thread.h"
-#include "launch/cpu-swap.h"
-#include "launch/priority.h"
+#include "launch/scheduling.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
 #include "../support.h"
 
 #include "base/fs.h"
-#include "live/container-id.h"
+#include "live/proc-metrics.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -19,7 +19,7 @@ static void take(struct live_history *h, const char *name, const char *app, doub
 {
 	const struct exposition_label label = { "app", app };
 
-	live_history_take(h, name, &label, 1, value);
+	live_history_add(h, name, &label, 1, value);
 }
 
 static void assert_shown(struct live_history *h, const char *want)

@@ -1,7 +1,7 @@
 /* pace: how many a second, on ticks of our own: lately, of a whole run, and of what is not to be believed. */
 #include "../support.h"
 
-#include "live/rate.h"
+#include "live/board-reader.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "support.h"
 
-#include "model/path-join.h"
+#include "model/run-model.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  */
 #include "bundle.h"
 
-#include "model/tree.h"
+#include "model/dimensions.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* rules: what they say of events, and that nonsense is left out. */
 #include "../support.h"
 
-#include "pfw/aggregation-rules.h"
+#include "pfw/pfwlog.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static const char *const nonsense[] = { "", "name", "name ==", "== 3", "name == 
 
 static bool holds(const char *lines)
 {
-	static struct rules rules;
+	static struct aggregation_rules rules;
 
 	rules_read(&rules, lines);
 	return rules_hold(&rules, &read_event);
@@ -100,7 +100,7 @@ static void test_single(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(singles) / sizeof(*singles); i++) {
-		static struct rules rules;
+		static struct aggregation_rules rules;
 		char line[256];
 
 		snprintf(line, sizeof(line), "+%s\n", singles[i].rule);
@@ -114,7 +114,7 @@ static void test_nonsense(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(nonsense) / sizeof(*nonsense); i++) {
-		static struct rules rules;
+		static struct aggregation_rules rules;
 		char lines[256];
 
 		snprintf(lines, sizeof(lines), "+%s\n+name == read\n", nonsense[i]);
@@ -141,7 +141,7 @@ static void test_together(void **state)
 static void test_limits(void **state)
 {
 	static char lines[3 * RULES_TEXT_BYTES];
-	static struct rules rules;
+	static struct aggregation_rules rules;
 
 	(void)state;
 	memset(lines, '(', sizeof(lines) - 1);

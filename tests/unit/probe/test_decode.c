@@ -1,7 +1,7 @@
 /* Perf's records: as the manual lays them out, and cut anywhere. */
 #include "sinks.h"
 
-#include "probe/perf/perf-decode.h"
+#include "probe/perf/perf-ring.h"
 
 #include <stdlib.h>
 #include <string.h>

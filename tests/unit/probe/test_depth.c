@@ -1,5 +1,5 @@
 /* How much of a stack is copied: less where little is needed, all again where it was not enough. */
-#include "probe/perf/depth.h"
+#include "probe/perf/perf-private.h"
 #include "support.h"
 
 /* So many stacks that each need `needed` bytes; how often another size was asked for. */
@@ -8,7 +8,7 @@ static unsigned see(struct depth *d, unsigned count, uint64_t needed)
 	unsigned changes = 0;
 	for (unsigned i = 0; i < count; i++) {
 		uint32_t room = d->bytes[d->on];
-		changes += depth_note(d, room, needed, needed > room);
+		changes += depth_add(d, room, needed, needed > room);
 	}
 	return changes;
 }
@@ -81,7 +81,7 @@ static void test_cut_ones_are_few(void **state)
 		uint64_t needed = i / 1000 % 2 ? 9000 : 300;
 		uint32_t room = d.bytes[d.on];
 		cut += needed > room;
-		depth_note(&d, room, needed, needed > room);
+		depth_add(&d, room, needed, needed > room);
 	}
 	assert_true(cut >= 1);
 	assert_true(cut <= 4);
@@ -97,12 +97,12 @@ static void test_late_ones(void **state)
 	see(&d, 10000, 300);
 	assert_int_equal(d.on, 2);
 	for (int i = 0; i < 1000; i++)
-		assert_false(depth_note(&d, 16384, 300, true));
+		assert_false(depth_add(&d, 16384, 300, true));
 	assert_int_equal(d.on, 2);
-	assert_true(depth_note(&d, 1024, 900, true));
+	assert_true(depth_add(&d, 1024, 900, true));
 	assert_int_equal(d.on, 0);
 	for (int i = 0; i < 1000; i++)
-		assert_false(depth_note(&d, 1024, 900, true));
+		assert_false(depth_add(&d, 1024, 900, true));
 	assert_int_equal(d.on, 0);
 }
 

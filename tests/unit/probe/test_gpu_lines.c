@@ -2,7 +2,6 @@
 #include "sinks.h"
 
 #include "probe/gpu/gpu.h"
-#include "probe/gpu/tegrastats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -31,14 +31,14 @@ static struct deferred_point point(int32_t tid, int64_t number, uint64_t first, 
 static void begins(int32_t tid, int64_t number, uint64_t first, uint64_t second)
 {
 	struct deferred_point p = point(tid, number, first, second);
-	deferred_begin(&late, &p);
+	deferred_on_enter(&late, &p);
 }
 
 static void ends(int32_t tid, int64_t number, int64_t ret)
 {
 	struct deferred_point p = point(tid, number, 0, 0);
 	p.ret = ret;
-	deferred_end(&late, &p);
+	deferred_on_exit(&late, &p);
 }
 
 static void opens(int fd)
@@ -300,7 +300,7 @@ static void what_was_lost(void **state)
 	begins(1, SYS_read, 5, 0);
 	struct deferred_point elsewhere = point(1, SYS_read, 0, 0);
 	elsewhere.cpu = 1;
-	deferred_end(&late, &elsewhere);
+	deferred_on_exit(&late, &elsewhere);
 	assert_null(next_call());
 	deferred_set_untraced(&late, false);
 	opens(fd);

@@ -55,7 +55,7 @@ static void say(struct talk *t, int side, uint32_t seq, uint32_t ack, uint32_t p
 				.tcp_flags = flags,
 				.seq = seq,
 				.ack = ack } };
-	flows_take(&t->flows, &p);
+	flows_add(&t->flows, &p);
 }
 
 static size_t talk_end(struct talk *t, struct store_flow *rows, size_t room)

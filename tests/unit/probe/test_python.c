@@ -164,7 +164,7 @@ static void frames_of(const struct version *v)
 		.image = &fake.image,
 		.codes = { &functions } };
 	make(&fake, v);
-	memory_begin(&memory, getpid());
+	memory_start(&memory, getpid());
 	assert_int_equal(python_layout_of(&p->layout, &fake.image, 0, &memory, NULL), 0);
 	assert_int_equal(python_walk(p, getpid(), &memory, &stack), 0);
 	assert_int_equal(stack.count, 3);
@@ -200,7 +200,7 @@ static void refused(const char *why)
 {
 	struct python_layout l;
 	struct sonde_err err = SONDE_ERR_INIT;
-	memory_begin(&memory, getpid());
+	memory_start(&memory, getpid());
 	assert_int_equal(python_layout_of(&l, &fake.image, 0, &memory, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, why));
 }
@@ -212,13 +212,13 @@ static void what_is_refused_and_why(void **state)
 	refused("without the global lock");
 	make(&fake, &v3_13);
 	fake.words[1] = fake.version = v3_14.hex; /* a table of another form than the version's */
-	refused("offsets make no sense");
+	refused("offsets are invalid");
 	make(&fake, &v3_14);
 	fake.words[v3_14.frame] = UINT32_MAX;
-	refused("offsets make no sense");
+	refused("offsets are invalid");
 	make(&fake, &v3_14);
 	fake.words[0] = 0;
-	refused("does not say its offsets");
+	refused("offsets are not where");
 	fake.version = 0x030f00f0;
 	refused("CPython 3.15: Python frames are read of 3.11, 3.13 and 3.14");
 	fake.version = 0x030e00b1;

@@ -93,7 +93,7 @@ static void nonsense_does_no_harm(void **state)
 	struct counters c = { .sink = &sink.sink };
 	for (enum series_file_id i = 0; i < SERIES_FILES; i++) {
 		struct series_reader f = series_reader_of(i);
-		if (series_files[i].scope == SERIES_PROCESS) /* processes.c reads them */
+		if (series_files[i].scope == SERIES_PROCESS) /* system.c reads them */
 			continue;
 		for (int pass = 0; pass < 300; pass++) {
 			char text[200];

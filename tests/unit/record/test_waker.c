@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
-#include "record/wakeup.h"
+#include "record/recorder.h"
 
 #include <fcntl.h>
 #include <stdio.h>

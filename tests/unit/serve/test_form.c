@@ -1,7 +1,7 @@
 /* form: fields as curl's --data-urlencode sends them, and what is malformed is refused. */
 #include "../support.h"
 
-#include "serve/form.h"
+#include "serve/jobserver.h"
 
 #include <errno.h>
 

@@ -288,7 +288,7 @@ static void nothing_is_refused(void **state)
 	struct sonde_err err;
 
 	assert_int_equal(stats_effect(&runs, &how, &arena, &out, &err), -EINVAL);
-	assert_string_equal(err.text, "there is no pair to compare");
+	assert_string_equal(err.text, "no pairs to compare");
 	assert_int_equal(stats_effect(&none, &how, &arena, &out, &err), -EINVAL);
 	alloc_fail_after(0);
 	arena_release(&arena);

@@ -55,9 +55,39 @@ static void near_or_far(void **state)
 	assert_true(5 * own < ranks);
 }
 
+/* Two samples: as scipy's mannwhitneyu has it. */
+static void rank_sums(void **state)
+{
+	double a[] = { 3, 1, 2 }, b[] = { 8, 4, 5, 6, 7 }, c[] = { 1, 3, 5 }, d[] = { 2, 4, 6 }, e[] = { 1, 1 },
+	       f[] = { 1, 1 };
+	size_t small = 0, large = 0, rounds = 2000;
+	struct stats_rng r;
+
+	assert_true(is_near(stats_rank_sum_p(a, 3, b, 5), 2.0 / 56, 1e-12)); /* apart: two of the 8 over 3 orders */
+	assert_true(is_near(stats_rank_sum_p(b, 5, a, 3), 2.0 / 56, 1e-12));
+	assert_true(is_near(stats_rank_sum_p_least(3, 5), 2.0 / 56, 1e-12));
+	assert_true(is_near(stats_rank_sum_p(c, 3, d, 3), 0.7, 1e-12));
+	assert_true(stats_rank_sum_p(e, 2, f, 2) == 1);
+	assert_true(isnan(stats_rank_sum_p(a, 0, b, 5)) && stats_rank_sum_p_least(0, 5) == 1);
+	stats_rng_init(&r, 3, 0);
+	for (size_t k = 0; k < rounds; k++) {
+		double x[40], y[40];
+
+		for (size_t i = 0; i < COUNT(x); i++) {
+			x[i] = stats_rng_normal(&r);
+			y[i] = stats_rng_normal(&r);
+		}
+		small += stats_rank_sum_p(x, 8, y, 20) <= 0.05; /* exact */
+		large += stats_rank_sum_p(x, 40, y, 40) <= 0.05;
+	}
+	assert_true(small > rounds / 40 && small <= rounds * 6 / 100);
+	assert_true(large > rounds / 40 && large <= rounds * 6 / 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rank_sums),
 		cmocka_unit_test(of_known_values),
 		cmocka_unit_test(too_few),
 		cmocka_unit_test(near_or_far),

@@ -96,33 +96,6 @@ static void a_file_cut_at_any_byte_keeps_its_whole_blocks(void **state)
 	buf_release(&sp.bytes);
 }
 
-static void recovery_makes_a_cut_file_whole(void **state)
-{
-	struct specimen sp;
-	struct scratch s;
-
-	(void)state;
-	specimen_make(&sp);
-	scratch_make(&s);
-	for (size_t cut = sp.head_end; cut <= sp.bytes.len; cut += 7) {
-		struct store_table *t;
-		struct store_loss before, after;
-
-		scratch_write(&s, "every.tbl", sp.bytes.data, cut);
-		assert_int_equal(store_table_recover(s.dirfd, "every", &before, NULL), 0);
-		assert_int_equal(before.is_open, cut < sp.bytes.len);
-		assert_int_equal(store_table_open(&t, s.dirfd, "every", NULL), 0);
-		assert_int_equal(every_read(t), whole_blocks(&sp, cut) * ROWS);
-		store_table_loss(t, &after);
-		assert_false(after.is_open);
-		assert_int_equal(after.bytes, 0);
-		assert_int_equal(after.rows, before.rows);
-		store_table_free(t);
-	}
-	buf_release(&sp.bytes);
-	scratch_remove(&s);
-}
-
 /* Values are right (every_read sees to that), and what is missing is said. */
 static bool check_flipped(const void *bytes, size_t n)
 {
@@ -331,7 +304,7 @@ static uint64_t last_number(int fd)
 	return rows;
 }
 
-static void kill_and_recover(unsigned round)
+static void kill_and_read(unsigned round)
 {
 	struct scratch s;
 	struct store_table *t;
@@ -353,16 +326,14 @@ static void kill_and_recover(unsigned round)
 	told = last_number(pipe_fd[0]);
 	close(pipe_fd[0]);
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	rc = store_table_recover(s.dirfd, "every", &loss, NULL);
+	rc = store_table_open(&t, s.dirfd, "every", NULL);
 	if (rc == -ENOENT && told == 0) { /* it died before there was a table */
 		scratch_remove(&s);
 		return;
 	}
 	assert_int_equal(rc, 0);
+	store_table_loss(t, &loss);
 	assert_true(loss.is_open);
-	assert_int_equal(store_table_recover(s.dirfd, "every", &loss, NULL), 0);
-	assert_false(loss.is_open);
-	assert_int_equal(store_table_open(&t, s.dirfd, "every", NULL), 0);
 	assert_true(store_table_rows(t) >= told);
 	assert_int_equal(every_read(t), store_table_rows(t));
 	store_table_free(t);
@@ -373,31 +344,13 @@ static void what_a_killed_writer_flushed_is_there(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 15; round++)
-		kill_and_recover(round);
-}
-
-static void a_table_being_written_is_not_repaired(void **state)
-{
-	struct sonde_err err = SONDE_ERR_INIT;
-	struct scratch s;
-	struct store_writer *w;
-
-	(void)state;
-	scratch_make(&s);
-	assert_int_equal(store_writer_open(&w, s.dirfd, &every_schema, NULL), 0);
-	assert_int_equal(store_table_recover(s.dirfd, "every", NULL, &err), -EBUSY);
-	assert_non_null(strstr(err.text, "still being written"));
-	assert_int_equal(store_writer_close(w, NULL), 0);
-	assert_int_equal(store_table_recover(s.dirfd, "every", NULL, &err), 0);
-	assert_int_equal(store_table_recover(s.dirfd, "none", NULL, &err), -ENOENT);
-	scratch_remove(&s);
+		kill_and_read(round);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_cut_at_any_byte_keeps_its_whole_blocks),
-		cmocka_unit_test(recovery_makes_a_cut_file_whole),
 		cmocka_unit_test(a_flipped_bit_never_gives_a_wrong_value),
 		cmocka_unit_test(random_damage_never_gives_a_wrong_value),
 		cmocka_unit_test(a_damaged_column_spares_the_others),
@@ -405,7 +358,6 @@ int main(void)
 		cmocka_unit_test(a_table_inside_a_text_is_only_a_text),
 		cmocka_unit_test(a_newer_format_is_refused_with_words),
 		cmocka_unit_test(what_a_killed_writer_flushed_is_there),
-		cmocka_unit_test(a_table_being_written_is_not_repaired),
 	};
 
 	return RUN_TESTS(tests);

@@ -46,6 +46,13 @@ static void ask_tell_and_best(void **state)
 	assert_string_equal(answer("{\"tell\":3,\"value\":null}"), ""); /* NaN in JSON: a failure */
 	assert_true(o.trials[1].result.state == TUNE_FAILED && o.trials[2].result.state == TUNE_FAILED);
 	assert_string_equal(answer("   \n"), "");
+	answer("{\"ask\":1}");
+	assert_string_equal(answer("{\"tell\":4,\"value\":2,\"answer\":true}"), "{\"told\":4}\n");
+	answer("{\"ask\":2}");
+	assert_non_null(strstr(answer("{\"open\":true}"), "{\"id\":5,\"params\":"));
+	assert_non_null(strstr(answer("{\"open\":true}"), "{\"id\":6,\"params\":"));
+	assert_non_null(strstr(answer("{\"open\":true}"), "}\n{\"end\":true}\n"));
+	assert_null(strstr(answer("{\"open\":true}"), "\"id\":4,"));
 }
 
 /* As Python's json writes them. */

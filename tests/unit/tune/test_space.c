@@ -2,7 +2,7 @@
 #include "../support.h"
 
 #include "studies.h"
-#include "tune/expression.h"
+#include "tune/space.h"
 
 #include <errno.h>
 

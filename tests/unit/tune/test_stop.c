@@ -2,7 +2,7 @@
 #include "../support.h"
 
 #include "studies.h"
-#include "tune/early-stop.h"
+#include "tune/trial-slot.h"
 
 static void rungs_hold_the_best_so_far(void **state)
 {

@@ -6,7 +6,7 @@
 
 #include "base/fs.h"
 #include "live/control/cgroup-write.h"
-#include "live/control/watchdog.h"
+#include "live/control/change.h"
 
 #include <errno.h>
 #include <fcntl.h>

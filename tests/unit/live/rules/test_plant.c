@@ -5,7 +5,7 @@
  */
 #include "../../support.h"
 
-#include "live/rules/regulator.h"
+#include "live/rules/action.h"
 
 #include <math.h>
 

@@ -4,7 +4,6 @@
 #include "stats/rng.h"
 #include "stats/summary.h"
 #include "tune/online-controller.h"
-#include "tune/progress-cost.h"
 
 #include <errno.h>
 #include <math.h>
@@ -147,12 +146,12 @@ static size_t spent_at(const struct world *w, double times, double *seconds)
 
 	*seconds = 0;
 	for (size_t i = 0; i < c->stage_count; i++) {
-		const struct online_stage *s = c->stints[i];
+		const struct online_stage *s = c->stages[i];
 
 		if (pace_of(w, s->point) < times * 0.05)
 			continue;
 		sum += s->count;
-		*seconds += (i + 1 < c->stage_count ? c->stints[i + 1]->asked_s : w->now_s) - s->asked_s;
+		*seconds += (i + 1 < c->stage_count ? c->stages[i + 1]->asked_s : w->now_s) - s->asked_s;
 	}
 	return sum;
 }
@@ -230,10 +229,10 @@ static void somebody_sets_a_parameter(void **state)
 	assert_int_equal(online_controller_now(&w.controller)->reason, TRAIN_HAND);
 	train_to_the_end(&w);
 	for (size_t i = since; i < w.controller.stage_count; i++)
-		assert_true(w.controller.stints[i]->point[0] == value);
+		assert_true(w.controller.stages[i]->point[0] == value);
 	for (size_t i = since + 1; i < w.controller.stage_count; i++)
-		assert_false(tune_point_equal(w.controller.optimizer.space, w.controller.stints[i]->point,
-				w.controller.stints[i - 1]->point));
+		assert_false(tune_point_equal(w.controller.optimizer.space, w.controller.stages[i]->point,
+				w.controller.stages[i - 1]->point));
 	tear_down(&w);
 }
 
@@ -268,7 +267,7 @@ static void losses_that_are_no_numbers_are_left(void **state)
 	assert_int_equal(online_controller_report(&w.controller, (unsigned)tried, 0, NAN, w.now_s, NULL), 0);
 	assert_int_equal(online_controller_decide(&w.controller, w.now_s, &d, NULL), 0);
 	assert_int_equal(d.act, TRAIN_MOVE);
-	assert_true(w.controller.stints[tried]->is_failed && w.controller.stints[tried]->is_told);
+	assert_true(w.controller.stages[tried]->is_failed && w.controller.stages[tried]->is_told);
 	tear_down(&w);
 }
 
@@ -283,7 +282,7 @@ static void a_job_that_is_silent_is_cut(void **state)
 	turn(&w); /* the first report under it; then nothing */
 	assert_int_equal(online_controller_decide(&w.controller, w.now_s + 100, &d, NULL), 0);
 	assert_int_equal(d.act, TRAIN_MOVE);
-	assert_true(w.controller.stints[2]->value > 10);
+	assert_true(w.controller.stages[2]->value > 10);
 	tear_down(&w);
 }
 
@@ -329,7 +328,7 @@ static void the_remaining_time_is_about_right(void **state)
 	assert_true(held >= 7);
 }
 
-/* The worth of a stint of `count` reports of so many workers, each 10 ms after the other. */
+/* The worth of a stage of `count` reports of so many workers, each 10 ms after the other. */
 static double worth_of(struct world *w, unsigned workers, unsigned count)
 {
 	const struct online_stage *s = online_controller_now(&w->controller);

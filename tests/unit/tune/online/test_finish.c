@@ -1,7 +1,7 @@
 /* finish: the four rules, with workers that come and go. */
 #include "../../support.h"
 
-#include "tune/stop-rules.h"
+#include "tune/job-file.h"
 
 #include <math.h>
 
@@ -16,7 +16,7 @@ static struct train_finish *with(enum train_finish_rule rule, size_t window)
 static void report(struct train_finish *f, unsigned worker, size_t times, double loss)
 {
 	for (size_t i = 0; i < times; i++)
-		train_finish_take(f, worker, loss);
+		train_finish_add(f, worker, loss);
 }
 
 static void average_is_of_the_last(void **state)

@@ -1,7 +1,7 @@
 /* lines: cut anywhere, whole or counted; reports and nothing else. */
 #include "../../support.h"
 
-#include "tune/online-protocol.h"
+#include "tune/online-journal.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static void lines_are_cut_anywhere(void **state)
 		struct train_lines l = { 0 };
 
 		got[0] = '\0';
-		train_lines_take(&l, text, cut, add, got);
-		train_lines_take(&l, text + cut, sizeof(text) - 1 - cut, add, got);
+		train_lines_consume(&l, text, cut, add, got);
+		train_lines_consume(&l, text + cut, sizeof(text) - 1 - cut, add, got);
 		assert_string_equal(got, "one|two||three|");
 	}
 }
@@ -57,8 +57,8 @@ static void long_lines_are_counted(void **state)
 	struct train_lines l = { 0 };
 
 	memset(bytes, 'x', sizeof(bytes));
-	train_lines_take(&l, bytes, sizeof(bytes), add, got);
-	train_lines_take(&l, "\nshort\n", 7, add, got);
+	train_lines_consume(&l, bytes, sizeof(bytes), add, got);
+	train_lines_consume(&l, "\nshort\n", 7, add, got);
 	assert_string_equal(got, "short|");
 	assert_int_equal(l.bad, 1);
 }

@@ -1,6 +1,0 @@
-/* Wrappers for synchronisation with storage. */
-#include "tracer/hook.h"
-
-#include <unistd.h>
-
-#include "calls/sync.def"
