@@ -26,7 +26,7 @@ struct duet_schedule {
 	enum duet_design design;
 	size_t turns;    /* per run */
 	size_t runs_max; /* maximum that the interim analyses are planned for */
-	bool has_signs;  /* A against itself was near or far off: judge by signs (stats/sign.h), not ranks */
+	bool has_signs;  /* A against itself was near or far off: judge by signs (stats/ranks.h), not ranks */
 	bool is_settled;
 };
 

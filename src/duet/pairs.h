@@ -7,7 +7,7 @@
  * is excluded.
  *
  * Iterations of a loop inside a program warm up: those before the later of the two sides' steady states are excluded
- * (stats/warmup.h). A side that never settles keeps its second half, which is reported.
+ * (stats/series.h). A side that never settles keeps its second half, which is reported.
  */
 #ifndef SONDE_DUET_PAIRS_H
 #define SONDE_DUET_PAIRS_H

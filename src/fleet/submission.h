@@ -5,8 +5,8 @@
 #define SONDE_FLEET_SUBMISSION_H
 
 #include "base/buf.h"
-#include "base/sha256.h"
 #include "base/fs.h"
+#include "base/sha256.h"
 #include "fleet/nats-client.h"
 
 struct submission {

@@ -92,7 +92,7 @@ void pfw_line_end(struct pfw_writer *w, char *at);
  */
 bool pfw_announce_file(struct pfw_writer *w, struct pfw_origin *o, int64_t tid, int64_t file, uint64_t *hash);
 
-/* write-events.c: writes a row of a timeline (timeline.h) as a line. */
+/* write-events.c: writes a row of a timeline (model/rows.h) as a line. */
 void pfw_write_event(struct pfw_writer *w, enum store_table_id table, const int64_t *row);
 
 #endif

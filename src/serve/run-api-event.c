@@ -103,7 +103,7 @@ struct looking {
 };
 
 /*
- * Time from the start of the slice to a row: the clock's slack at most (model/lanes-nest.h). -1: not the row of the
+ * Time from the start of the slice to a row: the clock's slack at most (MODEL_LANES_SLACK_NS). -1: not the row of the
  * slice.
  */
 static int64_t distance(const struct looking *l, const struct store_batch *b, size_t i)

@@ -206,8 +206,7 @@ int run_api_query_lanes(const struct run_api *v, const struct run_api_query *q, 
 					first, last);
 		for (unsigned long n = first; n <= last; n++) {
 			if (lanes->count == VIEW_LANES_MAX)
-				return err_set(err, EINVAL, "too many lanes (maximum %d)",
-						VIEW_LANES_MAX);
+				return err_set(err, EINVAL, "too many lanes (maximum %d)", VIEW_LANES_MAX);
 			lanes->numbers[lanes->count++] = (uint32_t)n;
 		}
 		at = *end ? end + 1 : end;

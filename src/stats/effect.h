@@ -53,7 +53,7 @@ enum {
 
 /*
  * SIGNS: the median, if there are enough runs, else ranks or Student's t; for runs that are near each other or far
- * off (sign.h). HIERARCHICAL: from STATS_EFFECT_MANY runs on the Hodges-Lehmann estimate with a bootstrap that draws
+ * off (ranks.h). HIERARCHICAL: from STATS_EFFECT_MANY runs on the Hodges-Lehmann estimate with a bootstrap that draws
  * runs and then the pairs of each, studentised by the width of a signed-rank interval; below, Student's t. The method
  * must not be chosen from the runs that are judged.
  */

@@ -1,6 +1,5 @@
 /*
- * Wrappers for process creation, wait and exit; hook-vfork.c has vfork and clone, hook-exec.c exec, hook-syscall.c
- * syscall.
+ * Wrappers for process creation, exec, wait and exit; hook-vfork.c has vfork and clone, hook-syscall.c syscall.
  */
 #include "tracer/env.h"
 #include "tracer/exec.h"

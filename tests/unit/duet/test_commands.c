@@ -4,9 +4,9 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "duet/explain.h"
-#include "duet/steps.h"
 #include "duet/interference.h"
 #include "duet/sources.h"
+#include "duet/steps.h"
 
 #include <errno.h>
 #include <fcntl.h>
