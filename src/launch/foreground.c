@@ -37,6 +37,13 @@ static void restore_signals(const struct launch *l)
 	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
 }
 
+static void restore_signals_in_child(const void *arg)
+{
+	const struct launch *l = arg;
+	sigaction(SIGXFSZ, &l->old_file_limit, NULL);
+	restore_signals(l);
+}
+
 /*
  * Runs in the child. The report pipe closes on a successful exec. If the barrier closes without being opened, our
  * parent has died.
@@ -49,7 +56,7 @@ static void become(const struct launch *l, const struct launch_spec *spec, int r
 		_exit(125);
 	for (size_t i = 0; spec->env && spec->env[i]; i++)
 		putenv((char *)(uintptr_t)spec->env[i]);
-	restore_signals(l);
+	restore_signals_in_child(l);
 	execvp(spec->argv[0], spec->argv);
 	int failed = errno;
 	ssize_t n = write(report, &failed, sizeof(failed));
@@ -87,11 +94,6 @@ int launch_check(const char *program, struct sonde_err *err)
 	return error ? launch_cannot_execute(program, error, err) : 0;
 }
 
-static void restore_signals_of(const void *arg)
-{
-	restore_signals(arg);
-}
-
 /* Starts it below a supervisor, which can kill the whole tree. */
 static int start_job(struct launch *l, const struct launch_spec *spec, struct sonde_err *err)
 {
@@ -101,7 +103,7 @@ static int start_job(struct launch *l, const struct launch_spec *spec, struct so
 		.place = spec->place,
 		.is_foreground = true,
 		.is_bound = spec->is_bound,
-		.restore = restore_signals_of,
+		.restore = restore_signals_in_child,
 		.restore_arg = l,
 		.ready = spec->ready,
 		.meanwhile = spec->meanwhile,
@@ -124,6 +126,10 @@ int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_
 	int rc = take_signals(l, err);
 	if (rc)
 		return rc;
+	if (spec->file_limit)
+		l->old_file_limit = *spec->file_limit;
+	else
+		sigaction(SIGXFSZ, NULL, &l->old_file_limit);
 	if (spec->place || spec->is_kept || spec->is_bound)
 		return start_job(l, spec, err);
 	if (pipe2(report, O_CLOEXEC))

@@ -26,6 +26,7 @@ struct launch_spec {
 	const struct job_isolation *place; /* isolation; NULL: none */
 	bool is_kept;                      /* launch_end can kill the whole tree; implied by an isolation and by: */
 	bool is_bound; /* the tree is killed when sonde dies, even by SIGKILL; otherwise it continues */
+	const struct sigaction *file_limit; /* of SIGXFSZ in the command; NULL: as it is now */
 };
 
 struct launch {
@@ -35,7 +36,7 @@ struct launch {
 	struct rusage usage; /* of the command and the children it waited for; valid after the wait */
 	/* private */
 	sigset_t old_mask;
-	struct sigaction old_pipe, old_child;
+	struct sigaction old_pipe, old_child, old_file_limit;
 	struct job *job; /* if it has an isolation or is kept */
 	int64_t oom_before;
 };

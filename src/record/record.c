@@ -68,7 +68,8 @@ static int start_command(struct recorder *r, struct sonde_err *err)
 		.ready = recorder_attach_probes,
 		.meanwhile = recorder_pass_probes,
 		.met = recorder_on_program,
-		.arg = r };
+		.arg = r,
+		.file_limit = &r->file_limit };
 	struct placed placed = { .hold = BUF_INIT };
 	struct sonde_err why = SONDE_ERR_INIT;
 	if (r->has_ring && preload_library(&r->ring, &r->library, &why)) {
@@ -335,6 +336,35 @@ static const char *name_of(const struct record_options *o)
 	return o->name ? o->name : o->argv ? o->argv[0] : kinds[o->target.kind];
 }
 
+/* From the checks to the complete run. */
+static int record(struct recorder *r, struct record_result *result, struct sonde_err *err)
+{
+	const struct record_options *o = r->o;
+	/* Checked first: a run that cannot start must not replace another. */
+	int rc = !o->argv                                      ? check_target(&o->target, err)
+			: isolation_has_own_programs(o->place) ? 0
+							       : launch_check(o->argv[0], err);
+	if (!rc && (rc = writers_create_run(&r->run, o->dir, r->facts.name, o->is_forced, err)))
+		rc = rc == -ENOENT || rc == -EACCES ? -EIO : rc; /* not a failure of the command */
+	if (rc)
+		return rc;
+	rc = store_sink_open(&r->sink, r->run.tablesfd, err);
+	r->has_sink = !rc;
+	if (!rc) {
+		start_trace(r);
+		recorder_open_probes(r);
+		rc = write_run_json(r, err);
+	}
+	if (!rc)
+		rc = o->argv ? run_command(r, result, err) : observe(r, err);
+	if (!rc) {
+		finish(r, result);
+		buf_adds(&result->path, r->run.path);
+	}
+	release(r, !rc);
+	return rc;
+}
+
 int record_run(const struct record_options *o, struct record_result *result, struct sonde_err *err)
 {
 	struct recorder r = { .o = o, .run = STORE_RUN_INIT, .ring = RING_DIR_INIT, .library = BUF_INIT };
@@ -348,28 +378,10 @@ int record_run(const struct record_options *o, struct record_result *result, str
 		.start_mono_ns = clock_mono_ns(),
 		.end_mono_ns = STORE_NULL,
 		.cpu_ns = STORE_NULL };
-	/* Checked first: a run that cannot start must not replace another. */
-	int rc = !r.o->argv                                      ? check_target(&r.o->target, err)
-			: isolation_has_own_programs(r.o->place) ? 0
-								 : launch_check(r.o->argv[0], err);
-	if (!rc && (rc = writers_create_run(&r.run, r.o->dir, r.facts.name, r.o->is_forced, err)))
-		rc = rc == -ENOENT || rc == -EACCES ? -EIO : rc; /* not a failure of the command */
-	if (rc)
-		return rc;
-	rc = store_sink_open(&r.sink, r.run.tablesfd, err);
-	r.has_sink = !rc;
-	if (!rc) {
-		start_trace(&r);
-		recorder_open_probes(&r);
-		rc = write_run_json(&r, err);
-	}
-	if (!rc)
-		rc = o->argv ? run_command(&r, result, err) : observe(&r, err);
-	if (!rc) {
-		finish(&r, result);
-		buf_adds(&result->path, r.run.path);
-	}
-	release(&r, !rc);
+	/* A file size limit (ulimit -f) is an error of a write, not our death: what was recorded before it is kept. */
+	sigaction(SIGXFSZ, &(struct sigaction){ .sa_handler = SIG_IGN }, &r.file_limit);
+	int rc = record(&r, result, err);
+	sigaction(SIGXFSZ, &r.file_limit, NULL);
 	return rc;
 }
 

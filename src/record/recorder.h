@@ -90,7 +90,8 @@ struct recorder {
 	struct ladder ladder;
 	struct run_facts facts;
 	struct rusage usage;
-	struct buf library; /* the tracer's */
+	struct buf library;          /* the tracer's */
+	struct sigaction file_limit; /* of SIGXFSZ, as the command gets it */
 	bool has_ring, has_sink, has_drain, has_launch, has_probes;
 	struct sonde_err reason;
 	int64_t flushed_ns, probed_ns;

@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,15 +166,11 @@ int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_
 	if (!rc) {
 		/*
 		 * The table of calls, for recovery by another version; programs with this libsonde need not write it.
-		 * Nothing else needs it, so a file size limit (ulimit -f) must not end the recording, neither by its
-		 * error nor by its signal.
+		 * Nothing else needs it, so it may fail.
 		 */
 		char name[CALLS_FILE_BYTES];
-		struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
 		calls_file_name(name, CALLS_HASH);
-		sigaction(SIGXFSZ, &ignore, &old);
 		fs_replace_file(r->fd, name, calls_text, calls_text_bytes, NULL);
-		sigaction(SIGXFSZ, &old, NULL);
 		r->control->calls_hash = CALLS_HASH;
 	}
 	if (!rc && options->knob_init_count)
