@@ -187,7 +187,7 @@ int duet_exec_hook(struct duet_exec *e, enum duet_side side, const char *option,
 
 	if (!command)
 		return 0;
-	for (; e->shell[n] && n < SHELL_WORDS_MAX; n++)
+	for (; n < SHELL_WORDS_MAX && e->shell[n]; n++)
 		argv[n] = e->shell[n];
 	argv[n++] = flag;
 	argv[n] = arena_strdup(&arena, command);
