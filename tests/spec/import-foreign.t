@@ -172,6 +172,9 @@ for format in chrome strace perf folded; do
 	run "$SONDE" import empty.json --from $format -o x
 	is "an empty file is no $format" "$status" 1
 done
+printf '[{}, {"a": 1}]' >other.json
+run "$SONDE" import other.json --from chrome -o x
+is 'objects without an event are no trace' "$status" 1
 head -c 300000 /dev/urandom | tr -d 0-9 >noise # without digits, so that no line is a stack with its number by chance
 for format in chrome strace perf folded; do
 	run "$SONDE" import noise --from $format -o x
