@@ -142,7 +142,7 @@ static void changes_have_fitting_digits(void **state)
 	is(&out, "+20.0 %");
 	i = interval(0.5, 0, INFINITY);
 	duet_say_bounds(&out, &i);
-	is(&out, "-100.0 to ∞ %");
+	is(&out, "not known");
 	i = interval(1, -INFINITY, 2);
 	duet_say_bounds(&out, &i);
 	is(&out, "-∞ to +100 %");
@@ -265,10 +265,10 @@ static void needs_name_a_budget(void **state)
 	is(&out, "it was close: run it again, or with a little more --budget");
 	w.result.run_count = 1;
 	duet_say_need(&out, &w.report, &w.entry);
-	is(&out, "one run is no evidence; --budget 11s would give five"); /* 7 * (0.5 + 1) */
+	is(&out, "one run is not enough evidence; --budget 11s allows five"); /* 7 * (0.5 + 1) */
 	w.setup.budget_ns = 0;
 	duet_say_need(&out, &w.report, &w.entry);
-	is(&out, "one run is no evidence; five would be some");
+	is(&out, "one run is not enough evidence; use at least five");
 	w.result.effect.ratio.estimate = NAN;
 	duet_say_need(&out, &w.report, &w.entry);
 	is(&out, "");
@@ -319,7 +319,7 @@ static void doubts_are_warnings(void **state)
 	assert_string_equal(warning(&w, 2), "");
 	assert_non_null(strstr(warning(&w, 1), "there is one CPU only"));
 	w.result.stop = DUET_INTERRUPTED;
-	assert_string_equal(warning(&w, 2), "it was interrupted: this is what there was until then");
+	assert_string_equal(warning(&w, 2), "interrupted; results so far");
 	w.result.stop = DUET_DECIDED;
 	w.report.interference.steal_share = 0.02;
 	assert_string_equal(warning(&w, 2), "");
@@ -329,7 +329,7 @@ static void doubts_are_warnings(void **state)
 	w.report.interference.pressure_share = 0.3;
 	assert_string_equal(warning(&w, 2), "");
 	w.report.interference.pressure_share = 0.31;
-	assert_non_null(strstr(warning(&w, 2), "others kept the processors busy in 31 % of the time"));
+	assert_non_null(strstr(warning(&w, 2), "tasks waited for a CPU 31 % of the time"));
 	w.setup.pairing.metric = DUET_CPU;
 	assert_string_equal(warning(&w, 2), "");
 	w.setup.pairing.metric = DUET_WALL;
@@ -340,7 +340,7 @@ static void doubts_are_warnings(void **state)
 	w.result.cpu = interval(1.2, 1.15, 1.26); /* the other is 0.2 wide: less than twice */
 	assert_string_equal(warning(&w, 2), "");
 	w.result.cpu = interval(1.2, 1.15, 1.24);
-	assert_non_null(strstr(warning(&w, 2), "somebody waited for a processor in 31 % of the time"));
+	assert_non_null(strstr(warning(&w, 2), "tasks waited for a CPU 31 % of the time"));
 	w.result.verdict = STATS_SLOWER;
 	assert_string_equal(warning(&w, 2), "");
 	w.report.interference.pressure_share = NAN;
@@ -481,7 +481,7 @@ static void json_has_the_fields(void **state)
 			"\"seconds\":1.25,\"level\":0.95,\"threshold\":0.1,\"method\":\"ranks\",\"pairs\":4,"
 			"\"looks\":3,"
 			"\"runs_max\":40,"
-			"\"stop\":\"decided\",\"indicative\":false,\"detectable\":0.25,\"self_check\":null,"
+			"\"stop\":\"decided\",\"indicative\":false,\"detectable\":0.25,\"carry_over\":null,\"self_check\":null,"
 			"\"a\":{\"command\":\"old | a\",\"wall\":15000000,\"rss\":1048576},"
 			"\"b\":{\"command\":\"new <b>\",\"wall\":20500000,\"rss\":1048576},"
 			"\"seed\":42,\"priority\":false,\"steal\":0.01,\"pressure\":0.25,\"repeat\":null,"
@@ -510,7 +510,7 @@ static void json_has_the_fields(void **state)
 			"\"looks\":3,"
 			"\"stop\":\"decided\",\"indicative\":false,\"detectable\":0.25,\"needed_runs\":9,"
 			"\"needed_seconds\":10,"
-			"\"cpu\":{\"ratio\":1.5,\"lo\":1.25,\"hi\":1.75},"
+			"\"cpu\":{\"ratio\":1.5,\"lo\":1.25,\"hi\":1.75},\"carry_over\":null,"
 			"\"self_check\":{\"ratio\":1,\"lo\":0.5,\"hi\":2,\"level\":0.95,\"runs\":5,\"biased\":true},"
 			"\"pilot\":{\"seq\":{\"runs\":3,\"sd\":0.5,\"run_seconds\":1.5,\"cost\":2}},"
 			"\"a\":{\"command\":\"old | a\",\"wall\":10000000,\"rss\":1048576},"
@@ -672,9 +672,7 @@ static void html_shows_the_answer(void **state)
 			"3 looks, stopped: "
 			"decided. These runs find a change of 25.00 % in 8 of 10 cases.</p></section>");
 	has(&out,
-			"<p>Seed 42, 1.0 % of the processor time stolen, somebody waited for a processor in 25 % of "
-			"the "
-			"time.</p></body></html>\n");
+			"<p>Seed 42, 1.0 % of the processor time stolen, tasks waited for a CPU 25 % of the time.</p></body></html>\n");
 	release(&w);
 }
 
@@ -706,7 +704,7 @@ static void html_shows_what_there_is(void **state)
 	duet_report_html(&out, &w.report, true);
 	has(&out, "<meta http-equiv=\"refresh\" content=\"2\">");
 	has(&out, "It has not come to its end");
-	has(&out, "processor time beside</text>");
+	has(&out, "CPU time</text>");
 	has(&out, "A against itself</text>");
 	has(&out,
 			"A against itself (5 runs, a 95 % interval) should hold 0, and does not: something favours a "

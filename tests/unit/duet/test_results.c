@@ -104,7 +104,7 @@ static void hyperfine(void **state)
 	accept("{\"results\": [{\"command\": \"a, b\", \"times\": [0.5, 1e-3]}]}",
 			",\"a, b\",,,,-1,0,,,500000000,\"a, b\"\n,\"a, b\",,,,-1,1,,,1000000,\"a, b\"\n");
 	refuse("{\"results\": [{\"command\": \"a\"}]}", "'f' has a result without its times");
-	refuse("{\"results\": [{\"command\": \"a\", \"times\": [1, \"x\"]}]}", "'f' has a time that is no number");
+	refuse("{\"results\": [{\"command\": \"a\", \"times\": [1, \"x\"]}]}", "'f' has a time that is not a number");
 	refuse("{\"results\": 1, \"command\": 2}", "'f' has no list 'results'");
 }
 
@@ -127,7 +127,7 @@ static void google(void **state)
 	refuse("{\"benchmarks\": [{\"real_time\": 2, \"time_unit\": \"ns\"}]}",
 			"'f' has a benchmark without name, real_time or time_unit");
 	refuse(GOOGLE("\"real_time\": 2, \"time_unit\": \"ns\", \"error_occurred\": true, \"error_message\": \"bad\""),
-			"'f' says that 'b' failed: bad");
+			"'f' reports that 'b' failed: bad");
 	refuse("{\"real_time\": 2, \"time_unit\": \"ns\"}", "'f' has no list 'benchmarks'");
 }
 
@@ -142,14 +142,14 @@ static void jmh(void **state)
 	       "\"rawData\": [[1]]}}]",
 			",\"b (n=10, k=x)\",,,,-1,0,,,1000000000,0\n");
 	refuse(JMH("\"scoreUnit\": \"ops/ms\", \"rawData\": [[0]]"),
-			"'f' has a score of 'b avgt' that is no time "
+			"'f' has a score of 'b avgt' that is not a time "
 			"in 'ops/ms'");
 	refuse(JMH("\"scoreUnit\": \"apples\", \"rawData\": [[1]]"),
-			"'f' has a score of 'b avgt' that is no time "
+			"'f' has a score of 'b avgt' that is not a time "
 			"in 'apples'");
-	refuse(JMH("\"rawData\": [[1]]"), "'f' has a score of 'b avgt' that is no time in '(no unit)'");
+	refuse(JMH("\"rawData\": [[1]]"), "'f' has a score of 'b avgt' that is not a time in '(no unit)'");
 	refuse(JMH("\"scoreUnit\": \"ms/op\", \"rawData\": [[\"x\"]]"),
-			"'f' has a score of 'b avgt' that is no "
+			"'f' has a score of 'b avgt' that is not a "
 			"time in 'ms/op'");
 	refuse(JMH("\"scoreUnit\": \"ms/op\""), "'f' has a benchmark without primaryMetric.rawData");
 	refuse("[{\"primaryMetric\": {\"rawData\": []}}]", "'f' has a benchmark without primaryMetric.rawData");
@@ -166,7 +166,7 @@ static void pytest(void **state)
 	assert_string_equal(parsed.err.hint, "pytest --benchmark-save-data writes them");
 	refuse("{\"benchmarks\": [{\"stats\": {\"data\": [1]}}]}", "'f' has no times of single rounds");
 	refuse("{\"benchmarks\": [{\"name\": \"x\", \"stats\": {\"data\": [null]}}]}",
-			"'f' has a time that is no "
+			"'f' has a time that is not a "
 			"number");
 }
 
@@ -179,8 +179,8 @@ static void csv(void **state)
 	accept("total_ms,iteration_time_ns\n3,100\n", ",,,,,-1,1,3000000,3000100,100,3\n");
 	accept("iteration_time_ns\n0\n", ",,,,,-1,1,,,0\n");
 	refuse("iteration_time_ns,x\n1\n", "'f' has 1 fields in line 2, and its header 2: it is cut or damaged");
-	refuse("iteration_time_ns\n1\n-1\n", "'f' has the time '-1' in line 3, which is no number");
-	refuse("iteration_time_ns\nx\n", "'f' has the time 'x' in line 2, which is no number");
+	refuse("iteration_time_ns\n1\n-1\n", "'f' has an invalid time '-1' in line 3");
+	refuse("iteration_time_ns\nx\n", "'f' has an invalid time 'x' in line 2");
 	refuse("iteration_time_ns\n12", "'f' ends within a line: it is cut");
 	refuse("iteration_time_ns\n", "'f' has no iterations in it");
 	refuse("my_iteration_time_ns\n1\n", "'f' has no column 'iteration_time_ns'");
@@ -235,7 +235,7 @@ static void expressions(void **state)
 	parse_as(&parsed, "3-1\n", NULL, "([0-9]+)-([0-9]+)", 1);
 	assert_string_equal(parsed.err.text, "'f' has an iteration that ends before it starts");
 	parse_as(&parsed, "x\n", NULL, "(x)", 1);
-	assert_string_equal(parsed.err.text, "'f' has the match 'x' that is no number");
+	assert_string_equal(parsed.err.text, "'f' has a match 'x' that is not a number");
 	parse_as(&parsed, "x\n", NULL, "x", 1);
 	assert_int_equal(parsed.rc, -EINVAL);
 	assert_string_equal(parsed.err.text,
@@ -244,7 +244,7 @@ static void expressions(void **state)
 	assert_int_equal(parsed.rc, -EINVAL);
 	parse_as(&parsed, "x\n", NULL, "(x", 1);
 	assert_int_equal(parsed.rc, -EINVAL);
-	assert_string_equal(parsed.err.text, "'(x' is no regular expression: Unmatched ( or \\(");
+	assert_string_equal(parsed.err.text, "invalid regular expression '(x': Unmatched ( or \\(");
 	parse_as(&parsed, "y\n", NULL, "(x)", 1);
 	assert_string_equal(parsed.err.text, "'f' has no iterations in it");
 }
@@ -392,7 +392,7 @@ static void directories_become_runs(void **state)
 			"s,b,duet,2,1,1,80,0.666667,0.182321557\n");
 	assert_int_equal(duet_results_read(&r, "none", &err), -ENOENT);
 	assert_int_equal(duet_results_read(&r, "r/artifacts", &err), -ENODATA);
-	assert_string_equal(err.text, "there are no results in 'r/artifacts'");
+	assert_string_equal(err.text, "no results found in 'r/artifacts'");
 	assert_string_equal(err.hint,
 			"result files are called <suite>.<benchmark>.<runid>.<type>.<order>.<A|B>.<file>");
 	duet_results_release(&r);
@@ -446,11 +446,11 @@ static void tables_become_runs(void **state)
 	assert_int_equal(r.sources, 2);
 	put("t.csv", "suite,pair\ns,A\n");
 	assert_int_equal(duet_results_read_csv(&r, "t.csv", &err), -EBADMSG);
-	assert_string_equal(err.text, "'t.csv' is no table of results: it has no column 'benchmark'");
+	assert_string_equal(err.text, "'t.csv' is not a table of results: it has no column 'benchmark'");
 	assert_string_equal(err.hint, "sonde duet process makes one of a directory of results");
 	put("t.csv", "benchmark\nb\n");
 	assert_int_equal(duet_results_read_csv(&r, "t.csv", &err), -EBADMSG);
-	assert_string_equal(err.text, "'t.csv' is no table of results: it has no column 'pair'");
+	assert_string_equal(err.text, "'t.csv' is not a table of results: it has no column 'pair'");
 	put("t.csv", "benchmark,pair\nb\n");
 	assert_int_equal(duet_results_read_csv(&r, "t.csv", &err), -EBADMSG);
 	assert_string_equal(err.text, "'t.csv' has a line without all of its 2 columns");

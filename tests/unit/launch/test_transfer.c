@@ -107,7 +107,7 @@ static void the_helper_gets_the_request(void **state)
 	assert_string_equal(err.text, "the transfer was cut short");
 	helper("echo '{\"status\":0}'\n");
 	assert_int_equal(run("GET http://x\n\n", &a, &err), -EIO);
-	assert_string_equal(err.text, "no answer came");
+	assert_string_equal(err.text, "no response");
 	unlink("libexec/sonde/sonde-transfer");
 	assert_int_equal(run("GET http://x\n\n", &a, &err), -ENOENT);
 }

@@ -230,7 +230,7 @@ static void json_has_everything(void **state)
 	profile = (struct session_profile){ .spec = &spec, .repeat_count = 1 };
 	buf_reset(&out);
 	session_write_json(&out, &profile);
-	assert_non_null(strstr(out.data, "of the container, as seen last"));
+	assert_non_null(strstr(out.data, "of the container: last reading"));
 	assert_non_null(strstr(out.data, "\"memory_bytes\": null"));
 	assert_null(strstr(out.data, "\"sweep\""));
 	assert_null(strstr(out.data, "\"dataset\""));

@@ -157,11 +157,11 @@ static void broken_limits_are_named(void **state)
 	make_world(&w, MINIMIZE);
 	w.outcome.best.trial = NULL;
 	w.study.limits[0].limit.max = 40;
-	verdict(&w, "no trial kept the limits: memory was 50 at least, and may be 40 at most");
+	verdict(&w, "no trial met the limits: memory was 50 at least, and may be 40 at most");
 	w.study.limits[0].limit = (struct tune_limit){ .min = 70, .max = 90 };
-	verdict(&w, "no trial kept the limits: memory was 60 at most, and may be 70 at least");
+	verdict(&w, "no trial met the limits: memory was 60 at most, and may be 70 at least");
 	w.study.limits[0].limit = (struct tune_limit){ .min = 0, .max = 50 };
-	verdict(&w, "no trial kept all limits at once");
+	verdict(&w, "no trial met all limits");
 	release(&w);
 }
 
