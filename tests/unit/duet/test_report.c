@@ -481,7 +481,8 @@ static void json_has_the_fields(void **state)
 			"\"seconds\":1.25,\"level\":0.95,\"threshold\":0.1,\"method\":\"ranks\",\"pairs\":4,"
 			"\"looks\":3,"
 			"\"runs_max\":40,"
-			"\"stop\":\"decided\",\"indicative\":false,\"detectable\":0.25,\"carry_over\":null,\"self_check\":null,"
+			"\"stop\":\"decided\",\"indicative\":false,\"detectable\":0.25,"
+			"\"carry_over\":null,\"self_check\":null,"
 			"\"a\":{\"command\":\"old | a\",\"wall\":15000000,\"rss\":1048576},"
 			"\"b\":{\"command\":\"new <b>\",\"wall\":20500000,\"rss\":1048576},"
 			"\"seed\":42,\"priority\":false,\"steal\":0.01,\"pressure\":0.25,\"repeat\":null,"
@@ -672,7 +673,8 @@ static void html_shows_the_answer(void **state)
 			"3 looks, stopped: "
 			"decided. These runs find a change of 25.00 % in 8 of 10 cases.</p></section>");
 	has(&out,
-			"<p>Seed 42, 1.0 % of the processor time stolen, tasks waited for a CPU 25 % of the time.</p></body></html>\n");
+			"<p>Seed 42, 1.0 % of the processor time stolen, tasks waited for a CPU 25 % of the time.</p>"
+			"</body></html>\n");
 	release(&w);
 }
 
