@@ -60,21 +60,26 @@ static void keep(struct chrome_split *s, char c)
 		buf_addc(&s->event, c == '\n' && !s->is_string ? ' ' : c);
 }
 
+static void on_string_byte(struct chrome_split *s, char c)
+{
+	if (s->is_event)
+		keep(s, c);
+	if (s->is_escaped)
+		s->is_escaped = false;
+	else if (c == '\\')
+		s->is_escaped = true;
+	else if (c == '"')
+		s->is_string = false;
+	if (s->is_string && !s->is_event && s->depth == 1 && s->key.len < KEY_BYTES)
+		buf_addc(&s->key, c);
+}
+
 static int on_byte(struct chrome_split *s, char c)
 {
 	int rc = 0;
 
 	if (s->is_string) {
-		if (s->is_event)
-			keep(s, c);
-		if (s->is_escaped)
-			s->is_escaped = false;
-		else if (c == '\\')
-			s->is_escaped = true;
-		else if (c == '"')
-			s->is_string = false;
-		if (s->is_string && !s->is_event && s->depth == 1 && s->key.len < KEY_BYTES)
-			buf_addc(&s->key, c);
+		on_string_byte(s, c);
 		return 0;
 	}
 	if (c == '{' || c == '[') {

@@ -50,6 +50,21 @@ static int64_t largest(int64_t *max, int64_t v)
 	return v;
 }
 
+/* A column whose meaning only its name has. */
+static int64_t translate_named(struct joining *g, const struct store_column_schema *c, int64_t v)
+{
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++) {
+		if (strcmp(c->name, meanings[i].column) != 0)
+			continue;
+		if (meanings[i].meaning == RAISE_PID)
+			return v > 0 ? v + g->j->hosts * JOIN_PIDS : v; /* 0 is an idle CPU */
+		if (meanings[i].meaning == RAISE_FLOW)
+			return largest(&g->flows, v) + g->j->flows;
+		return largest(&g->modules, v) + g->j->modules;
+	}
+	return v;
+}
+
 static int64_t translate(struct joining *g, const struct store_column_schema *c, int64_t v)
 {
 	if (v == STORE_NULL)
@@ -74,16 +89,7 @@ static int64_t translate(struct joining *g, const struct store_column_schema *c,
 	case STORE_STACK:
 		return largest(&g->stacks, v) + g->j->stacks;
 	default:
-		for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++) {
-			if (strcmp(c->name, meanings[i].column) != 0)
-				continue;
-			if (meanings[i].meaning == RAISE_PID)
-				return v > 0 ? v + g->j->hosts * JOIN_PIDS : v; /* 0 is an idle CPU */
-			if (meanings[i].meaning == RAISE_FLOW)
-				return largest(&g->flows, v) + g->j->flows;
-			return largest(&g->modules, v) + g->j->modules;
-		}
-		return v;
+		return translate_named(g, c, v);
 	}
 }
 

@@ -193,6 +193,29 @@ int64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t siz
 	return call ? call_moved_bytes(call->bytes, ret, size, arg0, arg1) : STORE_NULL;
 }
 
+/* The facts of a call: from the run if it has them, otherwise from the table of calls, by name. */
+static void fill_facts(struct model_run *run, struct model_call *call, const struct store_call *row)
+{
+	const struct call_info *info = call->name ? calls_find(call->name->data, call->name->bytes) : NULL;
+	const struct store_text *kind = model_name(run, row->kind), *bytes = model_name(run, row->bytes_from);
+	const struct store_text *wait = model_name(run, row->wait);
+	int value;
+
+	call->kind = info ? (enum call_kind)info->kind : CALL_KIND_OTHER;
+	call->bytes = info ? (enum call_bytes)info->bytes : CALL_BYTES_UNKNOWN;
+	if (call->bytes == CALL_BYTES_LENGTH)
+		call->bytes = CALL_BYTES_UNKNOWN;
+	if (call->bytes == CALL_BYTES_ARG1)
+		call->bytes = CALL_BYTES_ITEMS;
+	call->wait = info ? (enum call_wait)info->wait : CALL_WAIT_NONE;
+	if (kind && (value = call_kind_of(kind->data, kind->bytes)) >= 0)
+		call->kind = (enum call_kind)value;
+	if (bytes && (value = call_bytes_of(bytes->data, bytes->bytes)) >= 0)
+		call->bytes = (enum call_bytes)value;
+	if (wait && (value = call_wait_of(wait->data, wait->bytes)) >= 0)
+		call->wait = (enum call_wait)value;
+}
+
 static int make_calls(struct model_run *run, const struct store_call *rows, size_t count)
 {
 	run->calls = calloc(count + 1, sizeof(*run->calls));
@@ -206,25 +229,7 @@ static int make_calls(struct model_run *run, const struct store_call *rows, size
 		call->category = model_name(run, rows[i].category);
 		if (split_names(run, call, rows[i].arg_names) < 0)
 			return -ENOMEM;
-		/* The facts of a call: from the run if it has them, otherwise from the table of calls, by name. */
-		const struct store_call *row = &rows[i];
-		const struct call_info *info = call->name ? calls_find(call->name->data, call->name->bytes) : NULL;
-		const struct store_text *kind = model_name(run, row->kind), *bytes = model_name(run, row->bytes_from);
-		const struct store_text *wait = model_name(run, row->wait);
-		int value;
-		call->kind = info ? (enum call_kind)info->kind : CALL_KIND_OTHER;
-		call->bytes = info ? (enum call_bytes)info->bytes : CALL_BYTES_UNKNOWN;
-		if (call->bytes == CALL_BYTES_LENGTH)
-			call->bytes = CALL_BYTES_UNKNOWN;
-		if (call->bytes == CALL_BYTES_ARG1)
-			call->bytes = CALL_BYTES_ITEMS;
-		call->wait = info ? (enum call_wait)info->wait : CALL_WAIT_NONE;
-		if (kind && (value = call_kind_of(kind->data, kind->bytes)) >= 0)
-			call->kind = (enum call_kind)value;
-		if (bytes && (value = call_bytes_of(bytes->data, bytes->bytes)) >= 0)
-			call->bytes = (enum call_bytes)value;
-		if (wait && (value = call_wait_of(wait->data, wait->bytes)) >= 0)
-			call->wait = (enum call_wait)value;
+		fill_facts(run, call, &rows[i]);
 		if (call->name)
 			run->call_index[rows[i].call] = (uint32_t)i + 1;
 	}

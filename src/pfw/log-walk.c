@@ -133,6 +133,18 @@ static enum step walk_step(struct pfwlog *log, struct walk *w, const struct plac
 	return WENT;
 }
 
+/* The chunk has a record, so its thread is known. Starts at its first, or at the position a dead writer had reached. */
+static void start_walk(const struct pfwlog *log, struct walk *w, const struct sonde_chunk *c)
+{
+	uint64_t drained = __atomic_load_n(&c->drained, __ATOMIC_RELAXED);
+	bool is_begun = drained > SONDE_CHUNK_FIRST && drained <= SONDE_CHUNK_BYTES;
+	w->at = is_begun ? (uint32_t)drained & ~7u : SONDE_CHUNK_FIRST;
+	w->tid = c->tid;
+	w->pid = is_begun ? (int32_t)c->reserved[1] : log->state->true_pid;
+	w->level = is_begun ? (uint32_t)(c->reserved[1] >> 32) : 0;
+	w->parent = is_begun ? (int32_t)c->reserved[0] : -1;
+}
+
 /* Reads from w->at as far as possible; returns false if not to the end. */
 static bool walk_on(struct pfwlog *log, struct walk *w, const struct place *p, uint64_t *count)
 {
@@ -142,16 +154,8 @@ static bool walk_on(struct pfwlog *log, struct walk *w, const struct place *p, u
 		enum ring_step step = ring_chunk_next(p->chunk, &at, p->is_closed, &head);
 		if (step == RING_NOTHING)
 			return true;
-		if (!w->at) { /* the chunk has a record, so its thread is known */
-			/* The start of the chunk, or the position a dead writer had reached. */
-			const struct sonde_chunk *c = p->chunk;
-			uint64_t drained = __atomic_load_n(&c->drained, __ATOMIC_RELAXED);
-			bool is_begun = drained > SONDE_CHUNK_FIRST && drained <= SONDE_CHUNK_BYTES;
-			w->at = is_begun ? (uint32_t)drained & ~7u : SONDE_CHUNK_FIRST;
-			w->tid = c->tid;
-			w->pid = is_begun ? (int32_t)c->reserved[1] : log->state->true_pid;
-			w->level = is_begun ? (uint32_t)(c->reserved[1] >> 32) : 0;
-			w->parent = is_begun ? (int32_t)c->reserved[0] : -1;
+		if (!w->at) {
+			start_walk(log, w, p->chunk);
 			if (w->at > at) {
 				at = w->at;
 				continue;

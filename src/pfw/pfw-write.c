@@ -486,6 +486,33 @@ static bool has_brackets(const struct pfw_writer *w)
 	return w->origin_count < 2;
 }
 
+/* The first lines of a recorded run: its processes and the names of its threads. */
+static void write_starts(struct pfw_writer *w)
+{
+	size_t count;
+	const struct store_thread *threads = model_threads(w->run, &count);
+	for (size_t i = 1; i < w->origin_count; i++)
+		if (w->origins[i].process)
+			write_start(w, &w->origins[i]);
+	for (size_t i = 0; i < count; i++) {
+		struct pfw_origin *o = pfw_origin_of(w, threads[i].process);
+		const struct store_text *name = model_name(w->run, threads[i].name);
+		if (name && o->process)
+			pfw_write_definition(w, o, threads[i].tid, "thread_name", name, "\"thread_name\"", 0);
+	}
+}
+
+static void write_ends(struct pfw_writer *w)
+{
+	for (size_t i = 1; i < w->origin_count; i++) {
+		struct pfw_origin *o = &w->origins[i];
+		bool has_end = o->process && o->process->end_ns != STORE_NULL;
+		char *at = has_end ? start_bound(w, o, "end", o->process->end_ns) : NULL;
+		if (at)
+			pfw_line_end(w, put_uint(PUT(at, ",\"p_idx\":-1,\"level\":1,\"num_events\":"), o->events));
+	}
+}
+
 static int write_all(struct pfw_writer *w, const struct model_rows_opts *range, struct sonde_err *err)
 {
 	bool is_framed = has_brackets(w);
@@ -493,34 +520,14 @@ static int write_all(struct pfw_writer *w, const struct model_rows_opts *range, 
 
 	if (is_framed && fputs("[\n", w->out) < 0)
 		w->error = -errno;
-	if (w->is_imported) {
+	if (w->is_imported)
 		rc = write_records(w, range, err);
-	} else {
-		size_t count;
-		const struct store_thread *threads = model_threads(w->run, &count);
-		for (size_t i = 1; i < w->origin_count; i++)
-			if (w->origins[i].process)
-				write_start(w, &w->origins[i]);
-		for (size_t i = 0; i < count; i++) {
-			struct pfw_origin *o = pfw_origin_of(w, threads[i].process);
-			const struct store_text *name = model_name(w->run, threads[i].name);
-			if (name && o->process)
-				pfw_write_definition(w, o, threads[i].tid, "thread_name", name, "\"thread_name\"", 0);
-		}
-	}
+	else
+		write_starts(w);
 	if (rc == 0)
 		rc = write_events(w, range, err);
-	if (!w->is_imported) {
-		for (size_t i = 1; i < w->origin_count; i++) {
-			struct pfw_origin *o = &w->origins[i];
-			bool has_end = o->process && o->process->end_ns != STORE_NULL;
-			char *at = has_end ? start_bound(w, o, "end", o->process->end_ns) : NULL;
-			if (at)
-				pfw_line_end(w,
-						put_uint(PUT(at, ",\"p_idx\":-1,\"level\":1,\"num_events\":"),
-								o->events));
-		}
-	}
+	if (!w->is_imported)
+		write_ends(w);
 	if (is_framed && fputs("]", w->out) < 0)
 		w->error = -errno;
 	return rc == 0 && w->error ? err_sys(err, -w->error, "cannot write the trace") : rc;

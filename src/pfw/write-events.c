@@ -37,7 +37,7 @@ static const struct line_args *args_of(struct pfw_writer *w, const struct model_
 		const char *name = model_arg_name(call, i, 0);
 		size_t n = name ? strlen(name) : 0;
 
-		if (n < LINE_ARG_NAME_MAX)
+		if (n && n < LINE_ARG_NAME_MAX)
 			at = put_bytes(at, name, n);
 		*at++ = ',';
 	}
@@ -54,6 +54,20 @@ static bool is_product(const struct line_args *args, const int64_t *row)
 		if (args->bytes[i] == strlen(",\"count\":") && !strncmp(args->text[i], ",\"count\":", args->bytes[i]))
 			return row[STORE_IO_arg0 + i] != STORE_NULL;
 	return false;
+}
+
+/* The file of an imported call: by the hash it was read with, or by its path. */
+static void name_imported_file(struct pfw_writer *w, struct line_call *c, int64_t file, uint64_t *hash)
+{
+	if (file > 0 && (uint64_t)file < w->file_hash_count && w->file_hashes[file] != STORE_NULL) {
+		*hash = (uint64_t)w->file_hashes[file];
+		c->file = hash;
+	} else if (file != STORE_NULL) {
+		struct store_text path = model_file_path(w->run, file);
+
+		c->path = path.data;
+		c->path_bytes = path.bytes;
+	}
 }
 
 static void write_call(struct pfw_writer *w, const int64_t *row)
@@ -105,15 +119,7 @@ static void write_call(struct pfw_writer *w, const int64_t *row)
 		/* As it was read: "count" is the size's key, or, where the size is a product, an argument. */
 		if (is_product(c.names, row))
 			c.size = STORE_NULL;
-		if (file > 0 && (uint64_t)file < w->file_hash_count && w->file_hashes[file] != STORE_NULL) {
-			hashes[0] = (uint64_t)w->file_hashes[file];
-			c.file = &hashes[0];
-		} else if (file != STORE_NULL) {
-			struct store_text path = model_file_path(w->run, file);
-
-			c.path = path.data;
-			c.path_bytes = path.bytes;
-		}
+		name_imported_file(w, &c, file, &hashes[0]);
 	} else {
 		c.has_count = c.names->has_count;
 		/* The records that name the files precede the line that uses them. */
