@@ -79,7 +79,7 @@ sanitized: deps
 
 asan: sanitized ## unit tests and the fuzzers' corpora under the address and undefined-behaviour sanitizers
 	@ninja -C build-asan -j $(JOBS) --quiet \
-		$$(ninja -C build-asan -t targets all | sed -n 's,^\(tests/\(unit/\|fuzz/replay_\)[^:]*\): c\(pp\)\?_LINKER$$,\1,p')
+		$$(ninja -C build-asan -t targets all | sed -n 's,^\(tests/\(unit/\|fuzz/replay_\)[^:]*\|src/launch/sonde-transfer\): c\(pp\)\?_LINKER$$,\1,p')
 	@tools/run-tests -C build-asan --under tests/unit --under tests/fuzz
 
 fuzz: sanitized ## run each fuzz target for FUZZ_SECONDS

@@ -59,8 +59,9 @@ bool proc_number(const char *text, const char *key, unsigned column, uint64_t *v
 
 	while (key && (strncmp(at, key, n) != 0 || !strchr(" \t:", at[n]))) {
 		at = strchr(at, '\n');
-		if (!at++)
+		if (!at)
 			return false;
+		at++;
 	}
 	at += n;
 	at = skip_blanks(at + (n && *at == ':'));

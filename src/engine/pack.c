@@ -61,7 +61,8 @@ engine_wide unpack_wide(struct unpack *u)
 {
 	uint64_t low = unpack_uint(u);
 
-	return ((engine_wide)unpack_int(u) << 64) | low;
+	/* A negative number may not be shifted: the high half is multiplied. */
+	return (engine_wide)unpack_int(u) * ((engine_wide)1 << 64) + low;
 }
 
 double unpack_real(struct unpack *u)

@@ -210,6 +210,7 @@ static void expect_error(const char *text, const char *part)
 static void rules_have_errors(void **state)
 {
 	char many[2048] = "";
+	struct rules most;
 
 	(void)state;
 	expect_error("", "no layers");
@@ -225,7 +226,8 @@ static void rules_have_errors(void **state)
 	expect_error("layer a\n  name 'open\n", "test, line 2");
 	for (int i = 0; i < RULES_LAYERS_MAX; i++)
 		strcat(many, "layer a\n");
-	assert_int_equal(rules_parse(&(struct rules){ .count = 0 }, "test", many, NULL), 0);
+	assert_int_equal(rules_parse(&most, "test", many, NULL), 0);
+	rules_release(&most);
 	expect_error(strcat(many, "layer a\n"), "line 17");
 	many[0] = '\0';
 	for (int i = 0; i < 7; i++)
