@@ -20,12 +20,44 @@ struct token {
 	size_t bytes;
 };
 
-/* Length of a quoted token whose closing quote is not doubled inside; 0: it is not that simple. */
+/* Lengths of the tokens at `at`, by their kinds; 0: it is not one that this has use for. */
+
+static size_t word_bytes(const char *at)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)at[n]) || at[n] == '_')
+		n++;
+	return n;
+}
+
+static size_t number_bytes(const char *at)
+{
+	char *end;
+	size_t n;
+
+	strtod(at, &end);
+	n = (size_t)(end - at);
+	/* hexadecimal numbers, and what only looks like a number */
+	return strspn(at, "0123456789.eE+-") < n || word_bytes(end) ? 0 : n;
+}
+
+/* The closing quote must not be doubled inside. */
 static size_t quoted_bytes(const char *at)
 {
 	const char *end = strchr(at + 1, *at);
 
 	return end && end[1] != *at ? (size_t)(end - at) + 1 : 0;
+}
+
+static size_t operator_bytes(const char *at)
+{
+	static const char *const pairs[] = { "<=", ">=", "<>", "!=", "==", "||" };
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+		if (strncmp(at, pairs[i], 2) == 0)
+			return 2;
+	return strchr("+-*/%(),<>=;", *at) ? 1 : 0;
 }
 
 static const char *skip_blanks(const char *at)
@@ -44,34 +76,26 @@ static const char *skip_blanks(const char *at)
 /* False at a character that this has no use for. */
 static bool next_token(const char **at, struct token *t)
 {
-	static const char *const pairs[] = { "<=", ">=", "<>", "!=", "==", "||" };
 	const char *s = *at = skip_blanks(*at);
 
-	*t = (struct token){ .kind = *s ? OPERATOR : END, .text = s, .bytes = *s ? 1 : 0 };
-	if (isalpha((unsigned char)*s) || *s == '_') {
-		t->kind = WORD;
-		while (isalnum((unsigned char)s[t->bytes]) || s[t->bytes] == '_')
-			t->bytes++;
-	} else if (isdigit((unsigned char)*s)) {
-		char *end;
-
+	*t = (struct token){ .kind = END, .text = s };
+	if (!*s)
+		return true;
+	if (isdigit((unsigned char)*s)) {
 		t->kind = NUMBER;
-		strtod(s, &end);
-		t->bytes = (size_t)(end - s);
-		/* hexadecimal numbers, and what only looks like a number */
-		if (strspn(s, "0123456789.eE+-") < t->bytes || isalnum((unsigned char)*end) || *end == '_')
-			return false;
+		t->bytes = number_bytes(s);
+	} else if (word_bytes(s)) {
+		t->kind = WORD;
+		t->bytes = word_bytes(s);
 	} else if (*s == '\'' || *s == '"') {
 		t->kind = *s == '"' ? QUOTED : STRING;
 		t->bytes = quoted_bytes(s);
-	} else if (*s) {
-		for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
-			t->bytes = strncmp(s, pairs[i], 2) == 0 ? 2 : t->bytes;
-		if (!strchr("+-*/%(),<>=!|;", *s) || (t->bytes == 1 && strchr("!|", *s)))
-			return false;
+	} else {
+		t->kind = OPERATOR;
+		t->bytes = operator_bytes(s);
 	}
 	*at = s + t->bytes;
-	return t->bytes || t->kind == END;
+	return t->bytes > 0;
 }
 
 static bool is_word(const struct token *t, const char *word)
@@ -107,40 +131,52 @@ struct match {
 	bool has_aggregate;
 };
 
+/* Returns the token END after those of the statement; NULL if there are too many, or a character is of no use. */
+static const struct token *take_tokens(struct match *m, const char *sql)
+{
+	for (size_t n = 0; n < TOKENS_MAX && next_token(&sql, &m->tokens[n]); n++)
+		if (m->tokens[n].kind == END)
+			return &m->tokens[n];
+	return NULL;
+}
+
+/* The clause from `first` on that starts with this keyword; CLAUSES: none. */
+static int clause_of(const struct token *t, int first)
+{
+	static const char *const keywords[CLAUSES] = { "SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT" };
+	int c = first;
+
+	while (c < CLAUSES && !is_word(t, keywords[c]))
+		c++;
+	return c;
+}
+
 /* Split the statement at its keywords outside of parentheses, each at most once and in order. */
 static bool find_clauses(struct match *m, const char *sql)
 {
-	static const char *const words[CLAUSES] = { "SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT" };
-	size_t n = 0;
-	int depth = 0, current = -1;
+	const struct token *end = take_tokens(m, sql);
+	int depth = 0, current = SELECT;
 
-	do
-		if (n == TOKENS_MAX || !next_token(&sql, &m->tokens[n]))
-			return false;
-	while (m->tokens[n++].kind != END);
-	for (struct token *t = m->tokens; t->kind != END; t++) {
+	if (!end || !is_word(m->tokens, "SELECT"))
+		return false;
+	m->clauses[SELECT].at = &m->tokens[1];
+	for (const struct token *t = m->clauses[SELECT].at; t < end; t++) {
+		int c;
+
 		depth += is_operator(t, "(") ? 1 : is_operator(t, ")") ? -1 : 0;
-		for (int c = current + 1; c < CLAUSES && depth == 0; c++) {
-			if (!is_word(t, words[c]))
-				continue;
-			if (current >= 0)
-				m->clauses[current].end = t;
-			if (c == GROUP || c == ORDER)
-				t++;
-			if ((c == GROUP || c == ORDER) && !is_word(t, "BY"))
-				return false;
-			m->clauses[c].at = t + 1;
-			current = c;
-			break;
-		}
-		if (current < 0)
-			return false; /* it does not start with SELECT */
+		c = depth == 0 ? clause_of(t, current + 1) : CLAUSES;
+		if (c == CLAUSES)
+			continue;
+		m->clauses[current].end = t;
+		if ((c == GROUP || c == ORDER) && !is_word(++t, "BY"))
+			return false;
+		m->clauses[c].at = t + 1;
+		current = c;
 	}
-	n--;
-	while (n && is_operator(&m->tokens[n - 1], ";"))
-		n--;
-	m->clauses[current < 0 ? 0 : current].end = &m->tokens[n];
-	return m->clauses[SELECT].at && m->clauses[FROM].at;
+	while (is_operator(end - 1, ";"))
+		end--;
+	m->clauses[current].end = end;
+	return m->clauses[FROM].at != NULL;
 }
 
 /* Columns and constants. */
