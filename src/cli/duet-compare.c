@@ -348,7 +348,22 @@ static int compare(struct session *s)
 	return rc;
 }
 
-static int check_options(struct cli_context *ctx)
+static int check_git(struct cli_context *ctx)
+{
+	const struct duet_options *o = ctx->options;
+
+	if (!o->git)
+		return ctx->program ? cli_usage(ctx, "a command after -- requires --git A..B") : 0;
+	if (o->commands[DUET_A] || o->commands[DUET_B])
+		return cli_usage(ctx, "--git takes its command after -- and cannot be combined with -a and -b");
+	if (!duet_is_range(o->git))
+		return cli_usage(ctx, "invalid range '%s' of --git: expected two revisions, A..B", o->git);
+	if (!ctx->program)
+		return cli_usage(ctx, "--git requires a command: --git %s -- COMMAND", o->git);
+	return 0;
+}
+
+static int check_hooks(struct cli_context *ctx)
 {
 	const struct duet_options *o = ctx->options;
 	const struct {
@@ -356,15 +371,23 @@ static int check_options(struct cli_context *ctx)
 		const struct cli_list *commands;
 	} hooks[] = { { "setup", &o->setup }, { "prepare", &o->prepare }, { "conclude", &o->conclude },
 		{ "cleanup", &o->cleanup } };
+	size_t command_count = ctx->arg_count ? ctx->arg_count : DUET_SIDES;
 
-	if (o->git && (o->commands[DUET_A] || o->commands[DUET_B]))
-		return cli_usage(ctx, "--git takes its command after -- and cannot be combined with -a and -b");
-	if (o->git && !duet_is_range(o->git))
-		return cli_usage(ctx, "invalid range '%s' of --git: expected two revisions, A..B", o->git);
-	if (o->git && !ctx->program)
-		return cli_usage(ctx, "--git requires a command: --git %s -- COMMAND", o->git);
-	if (!o->git && ctx->program)
-		return cli_usage(ctx, "a command after -- requires --git A..B");
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
+		if (hooks[i].commands->count > 1 && hooks[i].commands->count != command_count)
+			return cli_usage(ctx, "--%s must be given once, or once for each command: got %zu",
+					hooks[i].option, hooks[i].commands->count);
+	return 0;
+}
+
+static int check_options(struct cli_context *ctx)
+{
+	const struct duet_options *o = ctx->options;
+	bool is_ranking = ctx->arg_count > DUET_SIDES;
+	int rc = check_git(ctx);
+
+	if (rc)
+		return rc;
 	/* The recorder and the descriptor of iterations are not accessible inside. */
 	if ((o->place.image || o->place.is_sandboxed) &&
 			(o->iterations != DUET_OF_COMMANDS || o->is_explained || o->counter))
@@ -372,19 +395,17 @@ static int check_options(struct cli_context *ctx)
 				o->place.image ? "image" : "sandbox");
 	if (o->counter && o->iterations == DUET_OF_FD)
 		return cli_usage(ctx, "--metric %s requires --iterations command or step", o->counter);
-	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
-		if (hooks[i].commands->count > 1 &&
-				hooks[i].commands->count != (ctx->arg_count ? ctx->arg_count : DUET_SIDES))
-			return cli_usage(ctx, "--%s must be given once, or once for each command: got %zu",
-					hooks[i].option, hooks[i].commands->count);
+	rc = check_hooks(ctx);
+	if (rc)
+		return rc;
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (!o->git && !o->commands[side])
 			return cli_usage(ctx,
 					"missing -%c COMMAND: two commands are required, as arguments or by -a and -b",
 					"ab"[side]);
-	if (o->sessions > 1 && (o->outdir || o->is_explained || o->git || o->history || ctx->arg_count > DUET_SIDES))
+	if (o->sessions > 1 && (o->outdir || o->is_explained || o->git || o->history || is_ranking))
 		return cli_usage(ctx, "--sessions excludes --outdir, --history, --explain, --git and rankings");
-	if (ctx->arg_count > DUET_SIDES && (o->outdir || o->history || o->html || o->is_explained || o->git))
+	if (is_ranking && (o->outdir || o->history || o->html || o->is_explained || o->git))
 		return cli_usage(ctx, "a ranking excludes --outdir, --history, --html, --explain and --git");
 	return 0;
 }
@@ -420,6 +441,28 @@ static const char *hook_of(const struct cli_list *commands, size_t which)
 	return !commands->count ? NULL : commands->items[commands->count > 1 ? which : 0];
 }
 
+static void set_hooks(struct session *s)
+{
+	for (int side = 0; side < DUET_SIDES; side++) {
+		bool is_ranked = s->several && s->several->is_ranking && side == DUET_B;
+		size_t which = is_ranked ? s->several->now + 1 : (size_t)side;
+
+		s->exec.prepare[side] = hook_of(&s->o->prepare, which);
+		s->exec.conclude[side] = hook_of(&s->o->conclude, which);
+	}
+}
+
+/* One of several comparisons gets its share of the budget, and its own level or seed. */
+static void set_share(struct duet_setup *setup, const struct duet_several *several)
+{
+	setup->budget_ns /= (int64_t)several->count;
+	/* Simultaneous intervals (Bonferroni). */
+	if (several->is_ranking)
+		setup->level = 1 - (1 - setup->level) / (double)several->count;
+	else
+		setup->seed += several->now;
+}
+
 int duet_run_session(struct cli_context *ctx, struct duet_several *several)
 {
 	struct session s = { .ctx = ctx,
@@ -442,14 +485,8 @@ int duet_run_session(struct cli_context *ctx, struct duet_several *several)
 	rc = s.exec.interrupt_fd < 0 ? s.exec.interrupt_fd : take_commands(&s, &trees);
 	if (!rc)
 		rc = duet_setup_of(ctx, &s.setup);
-	if (several) {
-		s.setup.budget_ns /= (int64_t)several->count;
-		/* Simultaneous intervals (Bonferroni). */
-		if (several->is_ranking)
-			s.setup.level = 1 - (1 - s.setup.level) / (double)several->count;
-		else
-			s.setup.seed += several->now;
-	}
+	if (several)
+		set_share(&s.setup, several);
 	s.exec.is_pinned = s.o->pin == 0 && duet_split_cpus(s.exec.cpus);
 	s.setup.is_pinned = s.exec.is_pinned;
 	s.exec.has_priority = s.o->priority == 0; /* without the privilege, programs still get their own sessions */
@@ -459,13 +496,7 @@ int duet_run_session(struct cli_context *ctx, struct duet_several *several)
 	s.exec.is_lenient = s.o->is_lenient;
 	s.exec.has_output = s.o->has_output;
 	s.exec.input = strcmp(s.o->input, "null") != 0 ? s.o->input : NULL;
-	for (int side = 0; side < DUET_SIDES; side++) {
-		bool is_ranked = several && several->is_ranking && side == DUET_B;
-		size_t which = is_ranked ? several->now + 1 : (size_t)side;
-
-		s.exec.prepare[side] = hook_of(&s.o->prepare, which);
-		s.exec.conclude[side] = hook_of(&s.o->conclude, which);
-	}
+	set_hooks(&s);
 	if (!rc)
 		rc = words_split(s.o->shell ? s.o->shell : DUET_SHELL, ctx->arena, &shell, ctx->err);
 	s.exec.shell = shell;

@@ -215,39 +215,58 @@ static double plan_trial(struct comparison *c, struct trial *t, enum duet_design
 	return (double)(t->wanted * turns) * c->turn_ns;
 }
 
-/* Sets the schedule's design, and self, since the pilot covers that check. */
-static int pilot(struct comparison *c)
+/* Plans a trial of each candidate; false if there is no choice or the trials do not fit into their share. */
+static bool plan_trials(struct comparison *c, struct trial trials[DUET_DESIGNS])
 {
-	struct trial trials[DUET_DESIGNS] = { 0 };
-	enum duet_design design = DUET_RMIT;
 	double all = PILOT_SHARE * (double)c->setup->budget_ns, needed = 0;
 	size_t candidates = 0;
-	int rc = 0;
 
 	for (int d = 0; d < DUET_DESIGNS; d++)
 		candidates += is_candidate(c->setup, (enum duet_design)d);
 	for (int d = 0; d < DUET_DESIGNS; d++)
 		if (is_candidate(c->setup, (enum duet_design)d))
 			needed += plan_trial(c, &trials[d], (enum duet_design)d, all / (double)candidates);
-	if (candidates < 2 || needed > 1.2 * all)
+	return candidates >= 2 && needed <= 1.2 * all;
+}
+
+/* Adds a run to a trial. Programs that fail only side by side are compared one after the other. */
+static int try_design(struct comparison *c, struct trial *t, enum duet_design design)
+{
+	int rc = add_run(c, t, "trying designs");
+
+	if (design == DUET_RMIT || (rc != -ECHILD && rc != -ETIMEDOUT))
+		return rc;
+	c->out->why_in_turn = arena_printf(&c->out->arena, "it failed when two copies ran at once: %s", c->err->text);
+	release(t);
+	t->wanted = 0;
+	return 0;
+}
+
+/* The designs alternate in rounds, so that a noisy period affects all of them. */
+static int run_trials(struct comparison *c, struct trial trials[DUET_DESIGNS])
+{
+	int rc = 0;
+
+	for (size_t round = 1; round <= PILOT_SHORT_RUNS; round++)
+		for (int d = 0; d < DUET_DESIGNS && rc == 0; d++)
+			if (trials[d].count * PILOT_SHORT_RUNS < trials[d].wanted * round)
+				rc = try_design(c, &trials[d], (enum duet_design)d);
+	return rc;
+}
+
+/* Sets the schedule's design, and self, since the pilot covers that check. */
+static int pilot(struct comparison *c)
+{
+	struct trial trials[DUET_DESIGNS] = { 0 };
+	enum duet_design design = DUET_RMIT;
+	int rc;
+
+	if (!plan_trials(c, trials))
 		return 0;
 	c->out->why_in_turn = c->setup->why_not_at_once ? c->setup->why_not_at_once(c->setup->arg) : NULL;
 	if (c->out->why_in_turn)
 		return 0;
-	/* The designs alternate in rounds, so that a noisy period affects all of them. */
-	for (size_t round = 1; round <= PILOT_SHORT_RUNS; round++)
-		for (int d = 0; d < DUET_DESIGNS && rc == 0; d++)
-			if (trials[d].count * PILOT_SHORT_RUNS < trials[d].wanted * round) {
-				rc = add_run(c, &trials[d], "trying designs");
-				/* Programs that fail only side by side are compared one after the other. */
-				if (d != DUET_RMIT && (rc == -ECHILD || rc == -ETIMEDOUT)) {
-					c->out->why_in_turn = arena_printf(&c->out->arena,
-							"it failed when two copies ran at once: %s", c->err->text);
-					release(&trials[d]);
-					trials[d].wanted = 0;
-					rc = 0;
-				}
-			}
+	rc = run_trials(c, trials);
 	for (int d = 0; d < DUET_DESIGNS && rc == 0; d++)
 		if (trials[d].count)
 			rc = weigh(c, (enum duet_design)d, &trials[d]);

@@ -55,7 +55,7 @@ static bool export_row(struct export_row *row, const struct duet_entry *e, enum 
 	return true;
 }
 
-static void export_json(struct json *j, const struct export_row *row)
+static void export_json_row(struct json *j, const struct export_row *row)
 {
 	json_object(j);
 	json_kstr(j, "command", row->command);
@@ -74,8 +74,41 @@ static void export_json(struct json *j, const struct export_row *row)
 	json_end(j);
 }
 
+static void export_json(struct buf *out, const struct export_row *rows, size_t n)
+{
+	struct json j;
+
+	json_init(&j, out, true);
+	json_object(&j);
+	json_key(&j, "results");
+	json_array(&j);
+	for (size_t i = 0; i < n; i++)
+		export_json_row(&j, &rows[i]);
+	json_end(&j);
+	json_end(&j);
+	buf_addc(out, '\n');
+}
+
+static void export_csv(struct buf *out, const struct export_row *rows, size_t n)
+{
+	buf_adds(out, "command,mean,stddev,median,user,system,min,max\n");
+	for (size_t i = 0; i < n; i++) {
+		const struct export_row *row = &rows[i];
+		const double values[] = { row->wall.mean, stats_sd(&row->wall), row->median, row->user, row->system,
+			row->wall.min, row->wall.max };
+
+		duet_csv_cell(out, row->command);
+		for (size_t k = 0; k < sizeof(values) / sizeof(*values); k++)
+			if (isfinite(values[k]))
+				buf_addf(out, ",%.9g", values[k]);
+			else
+				buf_addc(out, ',');
+		buf_addc(out, '\n');
+	}
+}
+
 /* As hyperfine has it: relative to the fastest mean, with the error of a quotient. */
-static void export_markdown(struct buf *out, const struct export_row *row, const struct export_row *fastest)
+static void export_markdown_row(struct buf *out, const struct export_row *row, const struct export_row *fastest)
 {
 	double relative = row->wall.mean / fastest->wall.mean, sd = stats_sd(&row->wall);
 	double error = relative * hypot(sd / row->wall.mean, stats_sd(&fastest->wall) / fastest->wall.mean);
@@ -87,12 +120,21 @@ static void export_markdown(struct buf *out, const struct export_row *row, const
 	buf_adds(out, " |\n");
 }
 
+static void export_markdown(struct buf *out, const struct export_row *rows, size_t n)
+{
+	const struct export_row *fastest = rows;
+
+	for (size_t i = 0; i < n; i++)
+		fastest = rows[i].wall.mean < fastest->wall.mean ? &rows[i] : fastest;
+	buf_adds(out, "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |\n|:---|---:|---:|---:|---:|\n");
+	for (size_t i = 0; i < n; i++)
+		export_markdown_row(out, &rows[i], fastest);
+}
+
 void duet_export(struct buf *out, const struct duet_report *r, enum duet_export format)
 {
 	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
 	struct export_row *rows = arena_alloc(&arena, 2 * r->count * sizeof(*rows));
-	const struct export_row *fastest = rows;
-	struct json j;
 	size_t n = 0;
 
 	/* Several comparisons of a ranking have the first command in common: it is one row. */
@@ -100,36 +142,10 @@ void duet_export(struct buf *out, const struct duet_report *r, enum duet_export 
 		for (int side = 0; side < DUET_SIDES; side++)
 			if (!(r->is_ranking && i && side == DUET_A))
 				n += export_row(&rows[n], &r->entries[i], (enum duet_side)side, &arena);
-	for (size_t i = 0; i < n; i++)
-		fastest = rows[i].wall.mean < fastest->wall.mean ? &rows[i] : fastest;
-	json_init(&j, out, true);
-	if (format == DUET_EXPORT_JSON) {
-		json_object(&j);
-		json_key(&j, "results");
-		json_array(&j);
-		for (size_t i = 0; i < n; i++)
-			export_json(&j, &rows[i]);
-		json_end(&j);
-		json_end(&j);
-		buf_addc(out, '\n');
-	} else if (format == DUET_EXPORT_CSV) {
-		buf_adds(out, "command,mean,stddev,median,user,system,min,max\n");
-		for (size_t i = 0; i < n; i++) {
-			const struct export_row *row = &rows[i];
-			const double values[] = { row->wall.mean, stats_sd(&row->wall), row->median, row->user,
-				row->system, row->wall.min, row->wall.max };
-
-			duet_csv_cell(out, row->command);
-			for (size_t k = 0; k < sizeof(values) / sizeof(*values); k++)
-				if (isfinite(values[k]))
-					buf_addf(out, ",%.9g", values[k]);
-				else
-					buf_addc(out, ',');
-			buf_addc(out, '\n');
-		}
-	} else {
-		buf_adds(out, "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |\n|:---|---:|---:|---:|---:|\n");
-		for (size_t i = 0; i < n; i++)
-			export_markdown(out, &rows[i], fastest);
-	}
+	if (format == DUET_EXPORT_JSON)
+		export_json(out, rows, n);
+	else if (format == DUET_EXPORT_CSV)
+		export_csv(out, rows, n);
+	else
+		export_markdown(out, rows, n);
 }
