@@ -120,41 +120,55 @@ static int64_t last_ns(const struct player *p)
 	return end != STORE_NULL ? end : wall != STORE_NULL ? p->start_ns + wall : INT64_MAX;
 }
 
+/* Takes the rows up to now. */
+static int take_rows(struct player *p, struct feed *f, struct sonde_err *err)
+{
+	int rc = 0;
+
+	while (rc == 0 && f->next && f->when(f->next) <= p->now_ns) {
+		f->take(p, f->next);
+		rc = model_rows_next(f->rows, &f->next, err);
+	}
+	return rc;
+}
+
+/* Adds the newest value of each name to the engine's memory. */
+static void sample(struct player *p)
+{
+	struct memory *m = &p->engine->memory;
+
+	for (size_t i = 0; i < p->track_count; i++) {
+		const struct track *t = &p->tracks[i];
+		const struct memory_label labels[] = { { "app", p->app }, { "step", t->name } };
+
+		if (t->is_step) {
+			memory_add(m, "sonde_steps_total", labels, 2, p->now_ns, t->count);
+			memory_add(m, "sonde_step_value", labels, 2, p->now_ns, t->value);
+		} else {
+			memory_add(m, t->name, labels, t->is_programs ? 1 : 0, p->now_ns, t->value);
+		}
+	}
+}
+
 /* Replays to the end of the run; if that is unknown, to one interval after the last row. */
 static int play(struct player *p, struct feed feeds[2], struct sonde_err *err)
 {
 	const struct rules_ops ops = { p, act, revert, on_event };
 	int64_t interval = p->replay->file->interval_ns, real = model_run_int(p->run, "start_real_ns");
-	int64_t end = last_ns(p);
+	int64_t end = last_ns(p), start_real = real == STORE_NULL ? 0 : real;
 	bool is_explained = isnan(p->replay->explain_seconds);
 	int rc = 0;
 
 	for (p->now_ns = p->start_ns; rc == 0 && p->now_ns <= end; p->now_ns += interval) {
 		bool is_over = !feeds[0].next && !feeds[1].next;
 		int64_t since = p->now_ns - p->start_ns;
-		struct memory *m;
 
-		for (struct feed *f = feeds; f < feeds + 2; f++)
-			while (rc == 0 && f->next && f->when(f->next) <= p->now_ns) {
-				f->take(p, f->next);
-				rc = model_rows_next(f->rows, &f->next, err);
-			}
-		m = &p->engine->memory;
-		for (size_t i = 0; i < p->track_count; i++) {
-			const struct track *t = &p->tracks[i];
-			const struct memory_label labels[] = { { "app", p->app }, { "step", t->name } };
-
-			if (t->is_step) {
-				memory_add(m, "sonde_steps_total", labels, 2, p->now_ns, t->count);
-				memory_add(m, "sonde_step_value", labels, 2, p->now_ns, t->value);
-			} else {
-				memory_add(m, t->name, labels, t->is_programs ? 1 : 0, p->now_ns, t->value);
-			}
-		}
-		rules_engine_tick(p->engine, p->now_ns, (real == STORE_NULL ? 0 : real) + since, &ops);
+		for (size_t i = 0; i < 2 && rc == 0; i++)
+			rc = take_rows(p, &feeds[i], err);
+		sample(p);
+		rules_engine_tick(p->engine, p->now_ns, start_real + since, &ops);
 		if (!is_explained && (double)since / 1e9 >= p->replay->explain_seconds) {
-			rules_engine_explain(p->replay->explained, p->engine, p->now_ns,
-					(real == STORE_NULL ? 0 : real) + since);
+			rules_engine_explain(p->replay->explained, p->engine, p->now_ns, start_real + since);
 			is_explained = true;
 		}
 		if (is_over && end == INT64_MAX)
