@@ -37,20 +37,40 @@ int jsonscan_hex4(const char *at, const char *end)
 	return v;
 }
 
+/*
+ * The characters of more than one byte, by the last first byte of each group (RFC 3629, section 4). The range of the
+ * second byte excludes overlong forms, surrogates and values above U+10FFFF.
+ */
+static const struct utf8_group {
+	unsigned char last, length, from, to;
+} utf8_groups[] = {
+	{ 0xdf, 2, 0x80, 0xbf },
+	{ 0xe0, 3, 0xa0, 0xbf },
+	{ 0xec, 3, 0x80, 0xbf },
+	{ 0xed, 3, 0x80, 0x9f },
+	{ 0xef, 3, 0x80, 0xbf },
+	{ 0xf0, 4, 0x90, 0xbf },
+	{ 0xf3, 4, 0x80, 0xbf },
+	{ 0xf4, 4, 0x80, 0x8f },
+};
+
 size_t jsonscan_utf8(const void *bytes, size_t n)
 {
 	const unsigned char *p = bytes;
-	size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
-	/* The second byte decides about overlong forms, surrogates and values above U+10FFFF. */
-	unsigned char from = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
-	unsigned char to = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
+	const struct utf8_group *g = utf8_groups;
 
-	if (n < length || (length > 1 && (p[1] < from || p[1] > to)))
+	if (p[0] < 0x80)
+		return n ? 1 : 0;
+	if (p[0] < 0xc2 || p[0] > 0xf4)
 		return 0;
-	for (size_t i = 2; i < length; i++)
+	while (p[0] > g->last)
+		g++;
+	if (n < g->length || p[1] < g->from || p[1] > g->to)
+		return 0;
+	for (size_t i = 2; i < g->length; i++)
 		if ((p[i] & 0xc0) != 0x80)
 			return 0;
-	return length;
+	return g->length;
 }
 
 /* From after the backslash to after the escape. */
