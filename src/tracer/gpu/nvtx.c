@@ -164,6 +164,23 @@ static const char *nvtx_message(const struct nvtx_event *e, char room[NVTX_NAME_
 	}
 }
 
+/* One argument of each type: the narrower values are widened. */
+
+static void payload_uint(struct sonde_span *span, uint64_t value)
+{
+	sonde_arg_uint(span, "payload", value);
+}
+
+static void payload_int(struct sonde_span *span, int64_t value)
+{
+	sonde_arg_int(span, "payload", value);
+}
+
+static void payload_real(struct sonde_span *span, double value)
+{
+	sonde_arg_real(span, "payload", value);
+}
+
 /* Add its category and payload as arguments. NULL has none. */
 static void nvtx_add_facts(struct sonde_span *span, const struct nvtx_event *e)
 {
@@ -173,22 +190,22 @@ static void nvtx_add_facts(struct sonde_span *span, const struct nvtx_event *e)
 		sonde_arg_uint(span, "category", e->category);
 	switch (e->payload_type) {
 	case NVTX_UINT64:
-		sonde_arg_uint(span, "payload", e->payload.u64);
+		payload_uint(span, e->payload.u64);
 		break;
 	case NVTX_INT64:
-		sonde_arg_int(span, "payload", e->payload.i64);
+		payload_int(span, e->payload.i64);
 		break;
 	case NVTX_DOUBLE:
-		sonde_arg_real(span, "payload", e->payload.real);
+		payload_real(span, e->payload.real);
 		break;
 	case NVTX_UINT32:
-		sonde_arg_uint(span, "payload", e->payload.u32);
+		payload_uint(span, e->payload.u32);
 		break;
 	case NVTX_INT32:
-		sonde_arg_int(span, "payload", e->payload.i32);
+		payload_int(span, e->payload.i32);
 		break;
 	case NVTX_FLOAT:
-		sonde_arg_real(span, "payload", (double)e->payload.single);
+		payload_real(span, (double)e->payload.single);
 		break;
 	default:
 		break;

@@ -99,15 +99,24 @@ static void *CL_API_CALL map_image(cl_command_queue queue, cl_mem image, cl_bool
 	return at;
 }
 
-/* Replace the existing entries by ours. */
+/* One function per entry, since each entry has a type of its own: replace it by ours if it exists. */
+#define REPLACE(entry, ours) \
+	static void replace_##entry(cl_icd_dispatch *t) \
+	{ \
+		if (opencl_next.entry) \
+			t->entry = ours; \
+	}
+#undef COMMAND
+#define COMMAND(entry, ...) REPLACE(entry, our_##entry)
+#include "tracer/gpu/opencl-commands.def"
+REPLACE(clEnqueueMapBuffer, map_buffer)
+REPLACE(clEnqueueMapImage, map_image)
+
 void opencl_watch_commands(cl_icd_dispatch *t)
 {
-#define OVER(entry, ours) \
-	if (opencl_next.entry) \
-	t->entry = ours
 #undef COMMAND
-#define COMMAND(entry, parameters, arguments, ...) OVER(entry, our_##entry);
+#define COMMAND(entry, ...) replace_##entry(t);
 #include "tracer/gpu/opencl-commands.def"
-	OVER(clEnqueueMapBuffer, map_buffer);
-	OVER(clEnqueueMapImage, map_image);
+	replace_clEnqueueMapBuffer(t);
+	replace_clEnqueueMapImage(t);
 }
