@@ -120,37 +120,48 @@ static int add_feasibility(struct tune_acquisition *a, const struct tune_optimiz
 	return rc == -ENODATA ? 0 : rc;
 }
 
+/*
+ * The distance of trials beyond one side of limit k, NaN if missing. It is in units of the distance that nine of ten
+ * stay within, and logarithmic farther out, so that far outliers do not blur where the limit is.
+ */
+static void distances_beyond(const struct tune_optimizer *o, size_t k, bool is_min, double *distance, double *scratch)
+{
+	double limit = is_min ? o->options.limits[k].min : o->options.limits[k].max;
+	double sign = is_min ? -1 : 1, unit;
+	size_t n = 0;
+
+	for (size_t t = 0; t < o->count; t++) {
+		double value = o->trials[t].result.limits[k];
+
+		distance[t] = NAN;
+		if (!has_cost(&o->trials[t]) || !isfinite(value))
+			continue;
+		distance[t] = sign * (value - limit);
+		scratch[n++] = fabs(distance[t]);
+	}
+	unit = n ? stats_quantile(scratch, n, 0.9) : 0;
+	for (size_t t = 0; t < o->count; t++)
+		distance[t] = asinh(distance[t] / (unit > 0 ? unit : 1));
+}
+
 static int add_limits(struct tune_acquisition *a, const struct tune_optimizer *o, double *cost, struct arena *arena,
 		struct sonde_err *err)
 {
 	double *scratch = arena_alloc(arena, (o->count + 1) * sizeof(*scratch));
-	int rc = scratch ? 0 : err_sys(err, ENOMEM, "cannot choose the next trial");
+	int rc = 0;
 
-	for (size_t k = 0; k < o->options.limit_count; k++)
-		for (int side = 0; side < 2 && rc == 0; side++) {
-			double limit = side ? o->options.limits[k].min : o->options.limits[k].max;
-			double unit;
-			size_t n = 0;
-
-			if (!isfinite(limit))
-				continue;
-			/*
-			 * The distance of trials beyond the limit, in units of the distance that nine of ten stay
-			 * within, and logarithmic farther out, so that far outliers do not blur where the limit is.
-			 */
-			for (size_t t = 0; t < o->count; t++) {
-				double value = o->trials[t].result.limits[k];
-				bool is_known = has_cost(&o->trials[t]) && isfinite(value);
-
-				cost[t] = is_known ? (side ? -1 : 1) * (value - limit) : NAN;
-				if (is_known)
-					scratch[n++] = fabs(cost[t]);
-			}
-			unit = n ? stats_quantile(scratch, n, 0.9) : 0;
-			for (size_t t = 0; t < o->count; t++)
-				cost[t] = asinh(cost[t] / (unit > 0 ? unit : 1));
+	if (!scratch)
+		return err_sys(err, ENOMEM, "cannot choose the next trial");
+	for (size_t k = 0; k < o->options.limit_count && rc == 0; k++) {
+		if (isfinite(o->options.limits[k].max)) {
+			distances_beyond(o, k, false, cost, scratch);
 			rc = add_feasibility(a, o, cost, false, arena, err);
 		}
+		if (rc == 0 && isfinite(o->options.limits[k].min)) {
+			distances_beyond(o, k, true, cost, scratch);
+			rc = add_feasibility(a, o, cost, false, arena, err);
+		}
+	}
 	return rc;
 }
 

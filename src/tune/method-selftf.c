@@ -120,46 +120,66 @@ static void climb(const struct selftf *s, size_t start, double *best, double *be
 	}
 }
 
+/* The settings and costs of the completed trials. -ENOMEM. */
+static int gather(struct selftf *s, const struct tune_optimizer *o, struct arena *arena)
+{
+	s->x = arena_alloc(arena, (o->count + 1) * (s->dims + 1) * sizeof(double));
+	if (!s->x)
+		return -ENOMEM;
+	s->y = s->x + (o->count + 1) * s->dims;
+	for (size_t t = 0; t < o->count; t++) {
+		if (o->trials[t].result.state != TUNE_DONE)
+			continue;
+		for (size_t k = 0; k < s->dims; k++) {
+			double value = o->trials[t].point[k];
+
+			s->x[s->n * s->dims + k] = isnan(value) ? 0.5 : tune_param_to_unit(&o->space->params[k], value);
+		}
+		s->y[s->n++] = tune_cost(o, &o->trials[t], 0);
+	}
+	return 0;
+}
+
+/* The SD to divide by: 1 if the values are all equal. */
+static double scale_of(const struct stats_moments *m)
+{
+	double sd = stats_sd(m);
+
+	return sd > 0 ? sd : 1;
+}
+
+static void standardize(struct selftf *s)
+{
+	struct stats_moments m = stats_moments_of(s->y, s->n);
+	double sd = scale_of(&m);
+
+	for (size_t i = 0; i < s->n; i++)
+		s->y[i] = (s->y[i] - m.mean) / sd;
+	for (size_t k = 0; k < s->dims; k++) {
+		stats_moments_init(&m);
+		for (size_t i = 0; i < s->n; i++)
+			stats_moments_add(&m, s->x[i * s->dims + k]);
+		s->mean[k] = m.mean;
+		s->sd[k] = scale_of(&m);
+		for (size_t i = 0; i < s->n; i++)
+			s->x[i * s->dims + k] = (s->x[i * s->dims + k] - s->mean[k]) / s->sd[k];
+	}
+}
+
 static int propose(struct tune_optimizer *o, uint64_t id, double *point, struct arena *scratch, struct sonde_err *err)
 {
 	struct selftf s = { .dims = o->space->count };
 	double best[TUNE_PARAMS_MAX] = { 0 }, best_value = -INFINITY;
 	struct stats_rng rng;
-	struct stats_moments m;
-	double sd;
 
 	stats_rng_init(&rng, o->options.seed, id);
-	s.x = arena_alloc(scratch, (o->count + 1) * (s.dims + 1) * sizeof(double));
-	if (!s.x)
+	if (gather(&s, o, scratch) < 0)
 		return err_sys(err, ENOMEM, "cannot choose the next trial");
-	s.y = s.x + (o->count + 1) * s.dims;
-	for (size_t t = 0; t < o->count; t++) {
-		if (o->trials[t].result.state != TUNE_DONE)
-			continue;
-		for (size_t k = 0; k < s.dims; k++) {
-			double value = o->trials[t].point[k];
-
-			s.x[s.n * s.dims + k] = isnan(value) ? 0.5 : tune_param_to_unit(&o->space->params[k], value);
-		}
-		s.y[s.n++] = tune_cost(o, &o->trials[t], 0);
-	}
 	if (id <= SETTINGS || s.n < 2) {
 		latin_point(o, id, point);
 		return tune_point_is_allowed(o->space, point) ? 0 : tune_random_point(o, &rng, point, err);
 	}
-	m = stats_moments_of(s.y, s.n);
-	sd = stats_sd(&m) > 0 ? stats_sd(&m) : 1;
-	for (size_t i = 0; i < s.n; i++)
-		s.y[i] = (s.y[i] - m.mean) / sd;
-	for (size_t k = 0; k < s.dims; k++) {
-		stats_moments_init(&m);
-		for (size_t i = 0; i < s.n; i++)
-			stats_moments_add(&m, s.x[i * s.dims + k]);
-		s.mean[k] = m.mean;
-		s.sd[k] = stats_sd(&m) > 0 ? stats_sd(&m) : 1;
-		for (size_t i = 0; i < s.n; i++)
-			s.x[i * s.dims + k] = (s.x[i * s.dims + k] - s.mean[k]) / s.sd[k];
-	}
+	standardize(&s);
 	if (condition(&s, scratch) < 0)
 		return err_sys(err, ENOMEM, "cannot choose the next trial");
 	for (size_t i = 0; i < s.n; i++)

@@ -46,6 +46,25 @@ static bool has_pairs(const struct tune_optimizer *o)
 	return false;
 }
 
+/* Adds the measurement of one trial: the ratio to the trial that it was paired with, or else its cost. */
+static void add_trial(struct levels *l, const struct tune_model *m, const struct tune_optimizer *o,
+		const struct tune_trial *trial, double cost)
+{
+	const struct tune_result *result = &trial->result;
+	const struct tune_trial *other = result->beside ? tune_find(o, result->beside) : NULL;
+	size_t row = tune_model_row(m, o, trial->point), beside = other ? tune_model_row(m, o, other->point) : l->n;
+	double repeats = result->repeats ? result->repeats : 1;
+
+	if (row == l->n)
+		return;
+	if (other == trial) /* the reference */
+		add(l, row, l->n, FIRM, l->sign * log(l->sign * cost));
+	else if (beside == l->n)
+		add(l, row, l->n, repeats, l->sign * log(l->sign * cost));
+	else if (row != beside) /* a pair of equal configurations has no information */
+		add(l, row, beside, repeats / 2, l->sign * log(result->ratio));
+}
+
 /* Sets y, noise and shared of the model's rows; unchanged without paired trials. -ENOMEM. */
 static int level_rows(struct tune_model *m, const struct tune_optimizer *o, const double *cost, struct arena *arena)
 {
@@ -61,22 +80,8 @@ static int level_rows(struct tune_model *m, const struct tune_optimizer *o, cons
 	inverse = scratch + m->n * m->n;
 	l.right = inverse + m->n * m->n;
 	for (size_t t = 0; t < o->count; t++)
-		if (!isnan(cost[t])) {
-			const struct tune_trial *other = o->trials[t].result.beside
-					? tune_find(o, o->trials[t].result.beside)
-					: NULL;
-			size_t row = tune_model_row(m, o, o->trials[t].point),
-			       beside = other ? tune_model_row(m, o, other->point) : l.n;
-			double repeats = o->trials[t].result.repeats ? o->trials[t].result.repeats : 1;
-
-			if (row != l.n) {
-				if (beside == l.n || other == &o->trials[t])
-					add(&l, row, l.n, other == &o->trials[t] ? FIRM : repeats,
-							l.sign * log(l.sign * cost[t]));
-				else if (row != beside) /* a pair of equal configurations has no information */
-					add(&l, row, beside, repeats / 2, l.sign * log(o->trials[t].result.ratio));
-			}
-		}
+		if (!isnan(cost[t]))
+			add_trial(&l, m, o, &o->trials[t], cost[t]);
 	if (!stats_cholesky(l.normal, m->n)) /* an edited journal: some row has no reference */
 		return 0;
 	stats_forward(l.normal, m->n, l.right, l.right);

@@ -179,6 +179,25 @@ static int check_kind(struct config_reader *r, const struct draft *d)
 	return 0;
 }
 
+/* Checks how the program gets the value: by an argument, a variable or a knob. */
+static int check_passing(struct config_reader *r, yaml_node_t *at, const struct tune_param *p)
+{
+	if (p->argument && !strstr(p->argument, "{}"))
+		return config_error(r, at, "'arg' of parameter '%s' needs a {} where the value goes", p->name);
+	if (p->variable && (!*p->variable || strchr(p->variable, '=')))
+		return config_error(r, at, "'env' of parameter '%s' is not a valid variable name", p->name);
+	if (!p->knob)
+		return 0;
+	if (!*p->knob || strlen(p->knob) >= SONDE_NAME_BYTES)
+		return config_error(r, at, "'knob' of parameter '%s' must be a name of at most %u bytes", p->name,
+				SONDE_NAME_BYTES - 1);
+	for (size_t i = 0; i < p->choice_count; i++)
+		if (strlen(p->choices[i].text) >= SONDE_NAME_BYTES || strchr(p->choices[i].text, '|'))
+			return config_error(r, at, "choice '%s' of parameter '%s' cannot be the value of a knob",
+					p->choices[i].text, p->name);
+	return 0;
+}
+
 static int parse_param(struct config_reader *r, yaml_node_t *node, struct tune_space *space, struct draft *d)
 {
 	char what[200] = "a parameter";
@@ -210,20 +229,7 @@ static int parse_param(struct config_reader *r, yaml_node_t *node, struct tune_s
 		rc = parse_choices(r, node, d);
 	if (rc == 0)
 		rc = parse_gives_up(r, d);
-	if (rc < 0)
-		return rc;
-	if (d->param.argument && !strstr(d->param.argument, "{}"))
-		return config_error(r, node, "'arg' of parameter '%s' needs a {} where the value goes", d->param.name);
-	if (d->param.variable && (!*d->param.variable || strchr(d->param.variable, '=')))
-		return config_error(r, node, "'env' of parameter '%s' is not a valid variable name", d->param.name);
-	if (d->param.knob && (!*d->param.knob || strlen(d->param.knob) >= SONDE_NAME_BYTES))
-		return config_error(r, node, "'knob' of parameter '%s' must be a name of at most %u bytes",
-				d->param.name, SONDE_NAME_BYTES - 1);
-	for (size_t i = 0; d->param.knob && i < d->param.choice_count; i++)
-		if (strlen(d->param.choices[i].text) >= SONDE_NAME_BYTES || strchr(d->param.choices[i].text, '|'))
-			return config_error(r, node, "choice '%s' of parameter '%s' cannot be the value of a knob",
-					d->param.choices[i].text, d->param.name);
-	return 0;
+	return rc < 0 ? rc : check_passing(r, node, &d->param);
 }
 
 static int parse_default(struct config_reader *r, const struct draft *d, struct tune_param *p)

@@ -69,6 +69,38 @@ static void add_limit(struct buf *out, const struct tune_report *r)
 	buf_adds(out, "no trial met all limits");
 }
 
+/* Reduction of a cost or increase of a score, with its interval in the same direction. */
+static void add_change(struct buf *out, const struct tune_report *r)
+{
+	const struct stats_interval *i = &r->outcome->ratio;
+
+	if (r->o->options.is_maximized[0])
+		buf_addf(out, "%.1f %% [%.1f, %.1f] more %s", 100 * (i->estimate - 1), 100 * (i->lo - 1),
+				100 * (i->hi - 1), noun_of(r));
+	else
+		buf_addf(out, "%.1f %% [%.1f, %.1f] less %s", 100 * (1 - i->estimate), 100 * (1 - i->hi),
+				100 * (1 - i->lo), noun_of(r));
+}
+
+/* The result of the confirmation runs in pairs with the default. */
+static void add_comparison(struct buf *out, const struct tune_report *r)
+{
+	const struct tune_outcome *o = r->outcome;
+	bool is_proven = o->gain == TUNE_GAIN_PROVEN;
+
+	buf_adds(out, is_proven ? "better than the default: " : "no significant improvement: ");
+	if (o->is_difference)
+		add_difference(out, r);
+	else if (is_proven)
+		add_change(out, r);
+	else
+		buf_addf(out, "the best configuration found changes %s by %+.1f %% [%+.1f, %+.1f]", noun_of(r),
+				100 * (o->ratio.estimate - 1), 100 * (o->ratio.lo - 1), 100 * (o->ratio.hi - 1));
+	buf_addf(out, " (%zu pairs, %s)", o->pairs, o->is_difference ? o->difference.method : o->ratio.method);
+	if (!is_proven)
+		buf_adds(out, "; keep the default");
+}
+
 void tune_report_verdict(struct buf *out, const struct tune_report *r)
 {
 	const struct tune_outcome *o = r->outcome;
@@ -81,32 +113,8 @@ void tune_report_verdict(struct buf *out, const struct tune_report *r)
 		buf_adds(out, "several objectives: see the front");
 	} else if (o->start && tune_point_equal(r->o->space, o->start->point, o->best.trial->point)) {
 		buf_adds(out, "no improvement: the default is the best configuration found");
-	} else if (o->gain == TUNE_GAIN_PROVEN) {
-		buf_adds(out, "better than the default: ");
-		if (o->is_difference)
-			add_difference(out, r);
-		else {
-			const struct stats_interval *i = &r->outcome->ratio;
-			bool is_maximized = r->o->options.is_maximized[0];
-			double change = is_maximized ? i->estimate - 1 : 1 - i->estimate;
-			double a = is_maximized ? i->lo - 1 : 1 - i->hi, b = is_maximized ? i->hi - 1 : 1 - i->lo;
-
-			/* Reduction of a cost or increase of a score, with its interval in the same direction. */
-			buf_addf(out, "%.1f %% [%.1f, %.1f] %s %s", 100 * change, 100 * a, 100 * b,
-					is_maximized ? "more" : "less", noun_of(r));
-		}
-		buf_addf(out, " (%zu pairs, %s)", o->pairs, o->is_difference ? o->difference.method : o->ratio.method);
-	} else if (o->gain == TUNE_GAIN_NONE && o->is_difference) {
-		buf_adds(out, "no significant improvement: ");
-		add_difference(out, r);
-		buf_addf(out, " (%zu pairs, %s); keep the default", o->pairs, o->difference.method);
-	} else if (o->gain == TUNE_GAIN_NONE) {
-		buf_addf(out,
-				"no significant improvement: the best configuration found changes %s by %+.1f %% "
-				"[%+.1f, "
-				"%+.1f] (%zu pairs, %s); keep the default",
-				noun_of(r), 100 * (o->ratio.estimate - 1), 100 * (o->ratio.lo - 1),
-				100 * (o->ratio.hi - 1), o->pairs, o->ratio.method);
+	} else if (o->gain == TUNE_GAIN_PROVEN || o->gain == TUNE_GAIN_NONE) {
+		add_comparison(out, r);
 	} else if (!o->start) {
 		buf_adds(out, "the constraints exclude the default: no comparison");
 	} else if (o->start->result.state == TUNE_FAILED) {
