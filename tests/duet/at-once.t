@@ -13,19 +13,19 @@ rmdir lock.d
 E2
 chmod +x one
 
-run "$SONDE" duet -a './one 0.002' -b './one 0.006' --budget 8s --json
+run "$SONDE" duet -a './one 0.002' -b './one 0.006' --budget 30s --json
 is 'a program with a lock of its own is compared' "$(field 'r["verdict"] in ("slower", "inconclusive")')" True
 is 'one after the other' "$(field 'r["design"]')" rmit
 like 'and why' "$(field 'r["why_in_turn"]')" "A calls mkdir"
 for try in 1 2 3; do
-	run "$SONDE" duet -a "flock -n lk sleep 0.002" -b "flock -n lk sleep 0.006" --budget 6s --json
+	run "$SONDE" duet -a "flock -n lk sleep 0.002" -b "flock -n lk sleep 0.006" --budget 30s --json
 	is "flock, try $try" "$(field 'r["design"]')" rmit
 done
-run "$SONDE" duet -a "sh -c 'echo x >file'" -b "sh -c 'sleep 0.004; echo x >file'" --budget 6s
+run "$SONDE" duet -a "sh -c 'echo x >file'" -b "sh -c 'sleep 0.004; echo x >file'" --budget 30s
 like 'a written file is a reason' "$out" "since A writes '[^']*/file'"
-run "$SONDE" duet -a "sh -c 'cat one >/dev/null'" -b "sh -c 'sleep 0.004; cat one >/dev/null'" --budget 6s --json
+run "$SONDE" duet -a "sh -c 'cat one >/dev/null'" -b "sh -c 'sleep 0.004; cat one >/dev/null'" --budget 30s --json
 is 'reading a file and writing to /dev/null is none' "$(field '"why_in_turn" in r')" False
-run "$SONDE" duet -a true -b true --prepare true --budget 3s --json
+run "$SONDE" duet -a true -b true --prepare true --budget 30s --runs 10 --json
 like 'commands around each execution are one' "$(field 'r["why_in_turn"]')" 'around each execution'
 run "$SONDE" duet -a './one 0.05' -b './one 0.05' --design async --runs 2 --pairs 2
 is 'who asks for both at once has them' "$status" 1

@@ -46,8 +46,8 @@ rm -f order
 run "$SONDE" duet -a 'sh -c "echo run >>order"' -b 'sh -c "echo run >>order"' --design rmit --runs 2 --no-self-check \
 	--prepare 'echo prepare >>order' --conclude 'echo conclude >>order' --setup 'echo setup >>order' --cleanup 'echo cleanup >>order'
 is 'in this order' "$(uniq order | head -4 | tr '\n' ' ')$(tail -1 order)" 'setup prepare run conclude cleanup'
-run "$SONDE" duet -a true -b true --prepare 'sleep 0.05' --runs 3 --design rmit --no-self-check --json
-is 'the time of the preparation is not measured' "$(field 'r["a"]["wall"] < 50e6')" True
+run "$SONDE" duet -a true -b true --prepare 'sleep 0.5' --runs 3 --design rmit --no-self-check --json
+is 'the time of the preparation is not measured' "$(field 'r["a"]["wall"] < 500e6')" True
 run "$SONDE" duet -a true -b true --prepare 'exit 3' --runs 3
 is 'a preparation that fails is an error' "$status" 1
 like 'that names it' "$err" "command of --prepare failed: exit 3"
@@ -56,18 +56,18 @@ run "$SONDE" duet -a true -b true --prepare a --prepare b --prepare c
 is 'one for all or one for each' "$status" 2
 
 echo hello >text
-run "$SONDE" duet -a 'grep -q hello' -b 'grep -q hello' --input text --runs 2 --design rmit --no-self-check
-is 'each execution reads the input from its start' "$status" 0
+run "$SONDE" duet -a 'grep -q hello' -b 'grep -q hello' --input text --runs 2 --design rmit --no-self-check --json
+is 'each execution reads the input from its start' "$(field 'r["runs"]')" 2
 run "$SONDE" duet -a 'grep -q hello' -b 'grep -q hello' --runs 2 --design rmit --no-self-check
 is 'without it there is none' "$status" 1
 run "$SONDE" duet -a cat -b cat --input missing --runs 2
 like 'an input that is missing is named' "$err" "input 'missing'"
 
-run "$SONDE" duet -a 'exit 0; exit 1' -b 'exit 0' --shell --runs 2 --design rmit --no-self-check
-is '--shell is /bin/sh' "$status" 0
+run "$SONDE" duet -a 'exit 0; exit 1' -b 'exit 0' --shell --runs 2 --design rmit --no-self-check --json
+is '--shell is /bin/sh' "$(field 'r["runs"]')" 2
 # shellcheck disable=SC2016 # for the shell of the command
 run "$SONDE" duet -a '[[ $BASH ]]' -b '[[ $BASH ]]' --shell='bash --norc' --runs 2 --design rmit --no-self-check --json
-is 'or any other' "$status" 0
+is 'or any other' "$(field 'r["runs"]')" 2
 like 'and is repeated so' "$(field 'r["repeat"]')" "--shell='bash --norc'"
 run "$SONDE" duet -a true -b true --shell=none --runs 2 --design rmit --no-self-check --json
 unlike 'none is none' "$(field 'r["repeat"]')" '--shell'
