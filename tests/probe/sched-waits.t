@@ -86,7 +86,10 @@ hold_up $!
 is 'a full ring: rows or losses, one of them' "$(jq '.probes[] | select(.name == "sched") | .lost > 0 or .events >= 60000' full/run.json)" true
 
 # With the tracepoints: reasons and wakers, seen through a mount of our own.
-if unshare -m sh -c 'mount -t tracefs nodev /sys/kernel/tracing && test -r /sys/kernel/tracing/events/sched/sched_switch/id' 2>/dev/null; then
+first='pid:[4026531836]' # the PID namespace whose ids tracepoints have
+if [ "$(readlink /proc/self/ns/pid)" != "$first" ]; then
+	skip 'reasons and wakers' 'this is not the first PID namespace'
+elif unshare -m sh -c 'mount -t tracefs nodev /sys/kernel/tracing && test -r /sys/kernel/tracing/events/sched/sched_switch/id' 2>/dev/null; then
 	unshare -m sh -c "mount -t tracefs nodev /sys/kernel/tracing && '$SONDE' record -q -o echo -- '$TRUTH' echo 200" >truth
 	parent=$(jq .parent truth) child=$(jq .child truth)
 	"$SONDE" events echo --table sched --json >sched.rows
@@ -97,5 +100,12 @@ if unshare -m sh -c 'mount -t tracefs nodev /sys/kernel/tracing && test -r /sys/
 	is 'nobody ran before he was woken' "$(jq -s 'map(select(.wake_ns != null and (.wake_ns < .ts_ns or .wake_ns > .ts_ns + .dur_ns))) | length' sched.rows)" 0
 else
 	skip 'reasons and wakers' 'tracefs cannot be mounted here'
+fi
+if unshare --mount --pid --fork --mount-proc true 2>/dev/null; then
+	unshare --mount --pid --fork --mount-proc sh -c "mount -t tracefs nodev /sys/kernel/tracing; '$SONDE' record -q -o inner -- '$TRUTH' echo 20" >/dev/null
+	like 'in another PID namespace they are unknown' "$(jq -r '.probes[] | select(.name == "sched").reason' inner/run.json)" 'another PID namespace'
+	is 'and no row has a waker' "$("$SONDE" events inner --table sched --json | jq -s 'map(select(.waker_pid != null)) | length')" 0
+else
+	skip 'wakers in another PID namespace' 'no PID namespace can be made here'
 fi
 done_testing

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,12 +81,23 @@ static void find_wanted_points(struct perf_source *s)
 	}
 }
 
+#define FIRST_PID_NAMESPACE 0xeffffffc /* inode number of /proc/self/ns/pid there (PROC_PID_INIT_INO) */
+
 /* Only tracepoints report why a thread was switched out, and its waker. */
 static void find_sched_points(struct perf_source *s)
 {
 	struct perf_source_private *p = s->private;
 	CLEANUP(buf_release) struct buf format = BUF_INIT;
+	struct stat namespace;
 	int error;
+	/* Elsewhere the ids in records are those of our namespace, and could name another thread. */
+	if (stat("/proc/self/ns/pid", &namespace) == 0 && namespace.st_ino != FIRST_PID_NAMESPACE) {
+		p->switch_id = p->wake_id = -1;
+		err_set(&s->points_why, ENOTSUP,
+				"reasons and wakers of context switches are unknown: tracepoints have the thread ids "
+				"of another PID namespace");
+		return;
+	}
 	int64_t id = perf_find_point("sched", "sched_switch", &format, &error);
 	if (id >= 0 && perf_point_field(format.data, "prev_pid;", &p->prev_pid_at) &&
 			perf_point_field(format.data, "prev_state;", &p->prev_state_at))
