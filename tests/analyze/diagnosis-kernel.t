@@ -32,7 +32,11 @@ accuse() { # RULE FAULTY CLEAN: runs that are recorded
 
 record lock-clean "$FAULTY" lock_bound-clean
 accuse lock_bound probe lock-clean
+# Where a hypervisor takes the CPUs while it rests, a neighbour is there, and the finding is true.
+cpu_ticks() { awk '/^cpu /{ steal = $9; for (i = 2; i <= 9; i++) all += $i } END { print steal, all }' /proc/stat; }
+read -r steal_before all_before < <(cpu_ticks)
 record rest "$FAULTY" rest
+read -r steal_after all_after < <(cpu_ticks)
 # Threads that have nothing to do wait for no lock, though Python makes its queues and joins of locks.
 record idle /usr/bin/python3 -c '
 import queue, threading, time
@@ -74,7 +78,12 @@ done
 record neighbour "$FAULTY" neighbour
 kill "${hogs[@]}"
 wait "${hogs[@]}" 2>/dev/null
-accuse noisy_neighbour neighbour rest
+if ((50 * (steal_after - steal_before) > all_after - all_before)); then
+	is 'noisy_neighbour: the faulty program is accused' "$(has noisy_neighbour neighbour)" 1
+	skip 'noisy_neighbour: the clean one is not' 'the hypervisor takes more than 2 % of the CPUs'
+else
+	accuse noisy_neighbour neighbour rest
+fi
 
 # The network: a server that takes its time, and one that does not.
 cat >server.py <<'PY'
