@@ -1,5 +1,5 @@
 #!/bin/bash
-# A controller that is did not renew its lease: the watchdog puts everything back; when it wakes it begins anew.
+# A controller that did not renew its lease: the watchdog reverts every change; when it wakes up it starts over.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$SOURCE_DIR/tests/live/lib.sh"
 
